@@ -1,0 +1,32 @@
+/** What one attempt came to, and what that means for its page. */
+
+export const OUTCOMES = ['Success', 'Rejected', 'Blocked4xx', 'Blocked5xx', 'BlockedRobots', 'Failed', 'Timeout'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const OPEN_STATUSES = ['Pending', 'Queued', 'Waiting'] as const;
+export const FINAL_STATUSES = ['Fetched', 'Redirected', 'Rejected', 'Blocked', 'Failed', 'Cancelled'] as const;
+export type OpenStatus = (typeof OPEN_STATUSES)[number];
+export type FinalStatus = (typeof FINAL_STATUSES)[number];
+export type PageStatus = OpenStatus | FinalStatus;
+
+/** Only these are tried again; every other outcome is the last word on its page. */
+export function isRetryable(outcome: Outcome): boolean {
+  return outcome === 'Failed' || outcome === 'Timeout' || outcome === 'Blocked5xx';
+}
+
+/** The status of a page whose last attempt had this outcome. */
+export function finalStatusOf(outcome: Outcome): FinalStatus {
+  switch (outcome) {
+    case 'Success':
+      return 'Fetched';
+    case 'Rejected':
+      return 'Rejected';
+    case 'BlockedRobots':
+      return 'Blocked';
+    case 'Blocked4xx':
+    case 'Blocked5xx':
+    case 'Failed':
+    case 'Timeout':
+      return 'Failed';
+  }
+}

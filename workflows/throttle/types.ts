@@ -1,0 +1,115 @@
+/**
+ * The words of the slot protocol, shared by the throttle, the pages that ask it and the workers that fetch.
+ * All times are milliseconds since the epoch on the throttle's clock (the Temporal server's), all `...Ms` are spans.
+ * Everything here is plain JSON: it travels in messages and through continue-as-new.
+ */
+
+/** A gap that is fixed (min = max) or drawn anew for each grant. */
+export interface DelayRange {
+  minMs: number;
+  maxMs: number;
+}
+
+/** A page's request for a slot. The ticket makes asking twice harmless. */
+export interface Ask {
+  /** First run id of the page + a counter: one per slot wanted, the same for every ask for that slot. */
+  ticket: string;
+  /** Workflow id that hears `granted`. */
+  workflowId: string;
+  crawlId: string;
+  /** 1 goes first. */
+  priority: number;
+  /** Goes before everybody else: the page has just spent a slot on robots.txt. */
+  front: boolean;
+  delay: DelayRange;
+  /** Open fetches this crawl tolerates on the domain, its own included. */
+  concurrency: number;
+  /** Longest time from request start to its end; afterwards a lease is over whatever its holder says. */
+  longestFetchMs: number;
+}
+
+/** Leave to start one request between `notBefore` and `startBy`. */
+export interface Lease {
+  id: string;
+  ticket: string;
+  notBefore: number;
+  startBy: number;
+  /** startBy + longest fetch. Not reported by then: counted as started at startBy. */
+  expiresAt: number;
+  /** The gap to the previous request that this lease was granted under; recorded with the request. */
+  minGapMs: number;
+}
+
+/** Every answer carries the throttle's `now`, from which workers learn its clock. */
+export type Answer =
+  | { kind: 'granted'; lease: Lease; now: number }
+  | { kind: 'queued'; position: number; etaAt: number; now: number }
+  | { kind: 'full'; askAgainAt: number; now: number };
+
+/** How the site answered, as far as politeness cares. */
+export type Reception =
+  /** Served, 4xx included: the site is well. */
+  | 'ok'
+  /** 5xx or 429: asked too much. */
+  | 'overloaded'
+  /** No answer: connect, reset, TLS, timeout. */
+  | 'unreachable';
+
+/** What became of a lease. `unused` is said only by one who knows that nothing was written. */
+export type Use =
+  | { kind: 'started'; agoMs: number; tookMs: number; reception: Reception; retryAfterMs?: number }
+  | { kind: 'unused' }
+  | { kind: 'lost' };
+
+export interface Release {
+  leaseId: string;
+  use: Use;
+  /** Set by the request that read a robots.txt; null: it names no Crawl-delay. */
+  crawlDelay?: { origin: string; delayMs: number | null };
+}
+
+/** Installation-wide constants of the throttle, handed to its first run. */
+export interface ThrottleConfig {
+  /** How far ahead of `notBefore` a grant may be sent. */
+  leadMs: number;
+  /** Shortest and longest start window (startBy - notBefore) with concurrency 1. */
+  startWindowMs: number;
+  maxStartWindowMs: number;
+  /** Start window with concurrency above 1. */
+  parallelStartWindowMs: number;
+  /** Tickets in line; beyond it the answer is `full`. */
+  queueLimit: number;
+  /** Cap of the backoff that doubling reaches. */
+  maxBackoffMs: number;
+  /** Cap of Retry-After. */
+  maxRetryAfterMs: number;
+  /** Cap of a robots.txt's Crawl-delay. */
+  maxCrawlDelayMs: number;
+  /** Idle this long after its gap has run out, the throttle ends. */
+  idleMs: number;
+}
+
+/** What the `domains` table keeps of a throttle between two lives. */
+export interface StoredDomain {
+  /** false: the last life did not end in order, so `lastStart` may be too early. */
+  clean: boolean;
+  lastStart: number | null;
+  lastGapMs: number;
+  delay: DelayRange | null;
+  paused: boolean;
+  backoffMs: number;
+  crawlDelays: Record<string, number>;
+  stats: DomainStats;
+}
+
+export interface DomainStats {
+  granted: number;
+  started: number;
+  unused: number;
+  /** Leases that ended without a report. */
+  lost: number;
+  overloaded: number;
+  unreachable: number;
+  /** Moving average of the latency of requests that were served; null before the first. */
+  averageTookMs: number | null;
+}
