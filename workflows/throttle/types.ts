@@ -40,6 +40,12 @@ export interface Lease {
   minGapMs: number;
 }
 
+/** A lease on its way to the page that waited for it. */
+export interface Grant {
+  workflowId: string;
+  lease: Lease;
+}
+
 /** Every answer carries the throttle's `now`, from which workers learn its clock. */
 export type Answer =
   | { kind: 'granted'; lease: Lease; now: number }
@@ -94,6 +100,7 @@ export interface StoredDomain {
   /** false: the last life did not end in order, so `lastStart` may be too early. */
   clean: boolean;
   lastStart: number | null;
+  /** Longest delay owed after that start, or by anyone in line when this was written. */
   lastGapMs: number;
   delay: DelayRange | null;
   paused: boolean;
@@ -106,6 +113,8 @@ export interface DomainStats {
   granted: number;
   started: number;
   unused: number;
+  /** Tickets that left the line before their turn. */
+  withdrawn: number;
   /** Leases that ended without a report. */
   lost: number;
   overloaded: number;

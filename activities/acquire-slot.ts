@@ -1,0 +1,62 @@
+/** acquireSlot: says that the page lives, then asks the domain's throttle, starting it where it does not run. */
+import { activityInfo } from '@temporalio/activity';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { readClocks } from '../src/server-clock.ts';
+import { signOfLife } from '../src/storage/sign-of-life.ts';
+import type { DomainThrottle } from '../workflows/domain-throttle.ts';
+import { throttleId, throttleQueue } from '../workflows/ids.ts';
+import { acquireUpdate } from '../workflows/messages.ts';
+import type { Answer, Ask } from '../workflows/throttle/types.ts';
+import type { Deps } from './deps.ts';
+import { makeTurnstile } from './turnstile.ts';
+
+export interface AcquireInput {
+  pageId: string;
+  domain: string;
+  ask: Ask;
+  /** How often this ticket has asked, this ask included: part of the update's id. */
+  asks: number;
+}
+
+export type AcquireResult = Answer | { kind: 'over'; crawlOver: boolean };
+
+/** A page in line is silent until its grant or its next ask, which may be an hour away. */
+const QUIET_MS = 10 * 60_000;
+
+/** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
+const ASKS_IN_FLIGHT = 4;
+
+export function makeAcquireSlot(deps: Deps) {
+  const turnstile = makeTurnstile(ASKS_IN_FLIGHT);
+  return async function acquireSlot(input: AcquireInput): Promise<AcquireResult> {
+    const standing = await signOfLife(deps.db, input.pageId, QUIET_MS);
+    if (!standing.goesOn) return { kind: 'over', crawlOver: standing.crawlOver };
+    // A repeated update gets the recorded answer with its old `now`: no sample of the clock.
+    const fresh = activityInfo().attempt === 1;
+    return turnstile(input.domain, () => askThrottle(deps, input.domain, input.ask, `${input.ask.ticket}:${input.asks}`, fresh));
+  };
+}
+
+/** Asks, and learns the throttle's clock from the answer. */
+export async function askThrottle(
+  { client, config, clock }: Deps,
+  domain: string,
+  ask: Ask,
+  updateId: string,
+  fresh: boolean,
+): Promise<Answer> {
+  const before = readClocks();
+  const answer = await client.workflow.executeUpdateWithStart(acquireUpdate, {
+    args: [ask],
+    updateId,
+    startWorkflowOperation: new WithStartWorkflowOperation<typeof DomainThrottle>('DomainThrottle', {
+      workflowId: throttleId(domain),
+      taskQueue: throttleQueue(config.taskQueue),
+      args: [{ domain, config: config.throttle }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: `hands out fetch slots for ${domain}`,
+    }),
+  });
+  if (fresh) clock.sample(answer.now, before, readClocks());
+  return answer;
+}

@@ -1,0 +1,113 @@
+/** The steps of the Crawl workflow: open, look, cancel. */
+import { ApplicationFailure } from '@temporalio/common';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { BadInput, parseCrawlInput } from '../src/config/index.ts';
+import { cancelIdlePages, startCancelling } from '../src/storage/cancel.ts';
+import { type CrawlRecord, endCrawl, findCrawl, openCrawl as open } from '../src/storage/crawls.ts';
+import { admitDue, cancelBeyondBudget, countPages, findStalled, nothingUnderWay, type PageCounts } from '../src/storage/sweep.ts';
+import { pageWorkflowId } from '../workflows/ids.ts';
+import type { AdmittedPage, PageSettings } from '../workflows/pages.ts';
+import type { Deps } from './deps.ts';
+
+/** Also keeps an id out of a visibility query's quotes. */
+const CRAWL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** Cancellations under way at once: the server takes about 50 a second by default. */
+const CANCEL_AT_ONCE = 20;
+const CANCEL_PER_ROUND = 1_000;
+
+export interface SweepResult extends PageCounts {
+  start: AdmittedPage[];
+  ended: boolean;
+}
+
+export function makeCrawlSteps(deps: Deps) {
+  const { db, config } = deps;
+  return {
+    async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<{ settings: PageSettings; sweepIntervalMs: number }> {
+      const { settings } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
+      const { delay, concurrency, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
+      return { settings: { delay, concurrency, retry, fetch, longWaitMs, heartbeatMs: config.heartbeatMs }, sweepIntervalMs };
+    },
+
+    async sweepCrawl({ crawlId, by }: { crawlId: string; by: string }): Promise<SweepResult> {
+      const { settings } = await deps.crawlOf(crawlId);
+      const admitted = await admitDue(db, crawlId, settings, by);
+      const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
+      if (await nothingUnderWay(db, crawlId)) await cancelBeyondBudget(db, crawlId);
+      const counts = await countPages(db, crawlId);
+      const open = ['Pending', 'Queued', 'Waiting'].some((status) => (counts.pages[status] ?? 0) > 0);
+      if (!open) await endCrawl(db, crawlId, 'Completed', null);
+      return { ...counts, start: [...admitted, ...stalled], ended: !open };
+    },
+
+    /** One round; returns how many pages still have to end. */
+    async cancelPages({ crawlId }: { crawlId: string }): Promise<{ open: number }> {
+      await startCancelling(db, crawlId);
+      await cancelWorkflows(deps, crawlId);
+      const open = await cancelIdlePages(db, crawlId, (page) => isRunning(deps, crawlId, page));
+      if (open === 0) await endCrawl(db, crawlId, 'Cancelled', 'cancelled on request');
+      return { open };
+    },
+  };
+}
+
+/** A crawl whose workflow was lost goes on with the settings it began with, whatever the input says now. */
+async function takeUp({ db }: Deps, crawlId: string): Promise<CrawlRecord | null> {
+  const known = await findCrawl(db, crawlId);
+  if (known === null || known.status === 'Running' || known.status === 'Paused') return known;
+  throw badInput(`The crawl "${crawlId}" is ${known.status}: choose another id.`);
+}
+
+async function openNew(deps: Deps, crawlId: string, input: unknown): Promise<CrawlRecord> {
+  const { seeds, settings } = parseOrFail(crawlId, input, deps);
+  return open(deps.db, { id: crawlId, seeds, settings, keyedBy: deps.config.politenessKey });
+}
+
+function badInput(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'BadInput');
+}
+
+function parseOrFail(crawlId: string, input: unknown, { config }: Deps): ReturnType<typeof parseCrawlInput> {
+  try {
+    if (!CRAWL_ID.test(crawlId)) {
+      throw new BadInput(`The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`);
+    }
+    return parseCrawlInput(input, config.crawl);
+  } catch (error) {
+    if (error instanceof BadInput) throw badInput(error.message);
+    throw error;
+  }
+}
+
+async function isRunning({ client }: Deps, crawlId: string, page: AdmittedPage): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(pageWorkflowId(crawlId, page.urlHash)).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function cancelWorkflows({ client }: Deps, crawlId: string): Promise<void> {
+  const query = `RootWorkflowId='${crawlId}' AND ExecutionStatus='Running' AND WorkflowType='CrawlPage'`;
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    ids.push(workflowId);
+    if (ids.length >= CANCEL_PER_ROUND) break;
+  }
+  const workers = Array.from({ length: CANCEL_AT_ONCE }, async () => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) await cancelOne(client, id);
+  });
+  await Promise.all(workers);
+}
+
+async function cancelOne(client: Deps['client'], workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).cancel();
+  } catch (error) {
+    // It ended since it was listed.
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}

@@ -1,0 +1,21 @@
+/** What the activities of one worker process share. */
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { AmbleConfig } from '../src/config/index.ts';
+import type { ContentStore } from '../src/content-store.ts';
+import type { AgentPool } from '../src/http/index.ts';
+import type { ServerClock } from '../src/server-clock.ts';
+import type { CrawlRecord } from '../src/storage/crawls.ts';
+import type { Database } from '../src/storage/database.ts';
+
+export interface Deps {
+  config: AmbleConfig;
+  db: Database;
+  client: Client;
+  store: ContentStore;
+  agents: AgentPool;
+  clock: ServerClock;
+  log: Logger;
+  /** Settings never change once a crawl is open, so they are read once. */
+  crawlOf(crawlId: string): Promise<CrawlRecord>;
+}

@@ -1,0 +1,30 @@
+/** The steps that workflows are made of, each a thin shell around src/. */
+import { makeAcquireSlot } from './acquire-slot.ts';
+import { makeCrawlSteps } from './crawl-steps.ts';
+import type { Deps } from './deps.ts';
+import { makeFetchPage } from './fetch-page.ts';
+import { makeParsePage } from './parse-page.ts';
+import { makePersistPage } from './persist-page.ts';
+import { makeThrottleSteps } from './throttle-steps.ts';
+
+export type { Deps } from './deps.ts';
+export type { FetchResult } from './fetch-page.ts';
+export type { PersistInput, PersistResult } from './persist-page.ts';
+
+/** By task queue: `amble`, `amble-fetch` and `amble-throttle`. */
+export function makeActivities(deps: Deps) {
+  return {
+    pages: {
+      acquireSlot: makeAcquireSlot(deps),
+      parsePage: makeParsePage(deps),
+      persistPage: makePersistPage(deps),
+      ...makeCrawlSteps(deps),
+    },
+    fetches: { fetchPage: makeFetchPage(deps) },
+    throttles: makeThrottleSteps(deps),
+  };
+}
+
+type Made = ReturnType<typeof makeActivities>;
+export type Activities = Made['pages'] & Made['fetches'];
+export type ThrottleActivities = Made['throttles'];

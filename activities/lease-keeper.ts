@@ -1,0 +1,165 @@
+/**
+ * Keeps one lease: says yes or no in the tick in which a request is written, remembers what became of it, and tells the
+ * throttle. Everything that must be true about a lease on the worker's side is here.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RequestRecord } from '../src/attempt.ts';
+import { type Exchange, type GateVerdict, parseRetryAfter } from '../src/http/index.ts';
+import { agoAtLeastMs, type Reading, readClocks } from '../src/server-clock.ts';
+import { throttleId } from '../workflows/ids.ts';
+import { releasedSignal, startedSignal } from '../workflows/messages.ts';
+import type { Reception, Release } from '../workflows/throttle/types.ts';
+import { askThrottle } from './acquire-slot.ts';
+import type { Deps } from './deps.ts';
+import type { FetchInput } from './fetch-page.ts';
+
+/** How long a report is tried before the page has to send it. */
+const REPORT_FOR_MS = 5_000;
+
+export class LeaseKeeper {
+  private started: { at: Reading; serverMs: number; errorMs: number } | null = null;
+  private ended: { reception: Reception; tookMs: number; retryAfterMs: number | null } | null = null;
+  /** Nothing was written, yet the site was bothered: a connection that failed. */
+  private knocked = false;
+  private crawlDelay: Release['crawlDelay'];
+  private reported: Promise<boolean> | null = null;
+
+  constructor(
+    private readonly deps: Deps,
+    private readonly input: FetchInput,
+    readonly signal: AbortSignal,
+  ) {}
+
+  /** A request was written, or may have been. */
+  get sent(): boolean {
+    return this.started !== null;
+  }
+
+  /** Waits until the lease may be used. Null: go on; else why it cannot be kept. */
+  async ready(): Promise<string | null> {
+    for (;;) {
+      const verdict = this.deps.clock.judge(this.input.lease, readClocks());
+      switch (verdict.verdict) {
+        case 'go':
+          return null;
+        case 'wait':
+          await delay(verdict.ms, undefined, { signal: this.signal });
+          break;
+        case 'too-late':
+          return 'its start window had passed';
+        case 'no-clock': {
+          const refusal = await this.learnClock();
+          if (refusal !== null) return refusal;
+        }
+      }
+    }
+  }
+
+  /** The gate of sendRequest: called in the tick of the write, and the last word on whether it happens. */
+  readonly gate = (): GateVerdict => {
+    if (this.started !== null) return { go: false, reason: 'the lease was used already' };
+    const at = readClocks();
+    const verdict = this.deps.clock.judge(this.input.lease, at);
+    if (verdict.verdict !== 'go') return { go: false, reason: refusalOf(verdict.verdict) };
+    this.started = { at, serverMs: verdict.startedAtEarly, errorMs: verdict.errorMs };
+    if (this.input.ask.concurrency > 1) void this.sayStarted();
+    return { go: true, startedAt: verdict.startedAtEarly };
+  };
+
+  /** What the exchange means for politeness, and its record. Null: nothing was written. */
+  conclude(exchange: Exchange, url: string): RequestRecord | null {
+    if (exchange.kind === 'refused') return null;
+    const tookMs = exchange.tookMs;
+    const status = exchange.kind === 'response' ? exchange.status : (exchange.status ?? null);
+    this.knocked = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';
+    this.ended = {
+      reception: receptionOf(exchange),
+      tookMs,
+      retryAfterMs:
+        exchange.kind === 'response' && (exchange.status === 429 || exchange.status === 503)
+          ? parseRetryAfter(exchange.headers['retry-after'], Date.now())
+          : null,
+    };
+    if (this.started === null) return null;
+    const { serverMs, errorMs } = this.started;
+    const { lease, domain } = this.input;
+    return { leaseId: lease.id, domain, url, startedAt: serverMs, startedErrorMs: errorMs, minGapMs: lease.minGapMs, statusCode: status, tookMs };
+  }
+
+  /** The throttle learns of it with the release, so it counts from the very next slot. */
+  noteCrawlDelay(crawlDelay: NonNullable<Release['crawlDelay']>): void {
+    this.crawlDelay = crawlDelay;
+  }
+
+  /** Tells the throttle, once; true when it is known to have heard. */
+  report(): Promise<boolean> {
+    this.reported ??= this.tellReleased();
+    return this.reported;
+  }
+
+  /** A ticket that holds a lease is answered with that lease: asking again is a harmless way to hear the time. */
+  private async learnClock(): Promise<string | null> {
+    const { domain, ask, lease } = this.input;
+    const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`, true);
+    return answer.kind === 'granted' && answer.lease.id === lease.id ? null : 'the lease is no longer valid';
+  }
+
+  private async tellReleased(): Promise<boolean> {
+    const release: Release = {
+      leaseId: this.input.lease.id,
+      use: this.use(),
+      ...(this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay }),
+    };
+    return this.tell((throttle) => throttle.signal(releasedSignal, { ...release, use: this.use() }));
+  }
+
+  private async sayStarted(): Promise<void> {
+    await this.tell((throttle) => throttle.signal(startedSignal, { leaseId: this.input.lease.id, agoMs: this.agoMs() }));
+  }
+
+  private use(): Release['use'] {
+    if (this.started === null && !this.knocked) return { kind: 'unused' };
+    if (this.started !== null && this.ended === null) return { kind: 'lost' };
+    const { reception, tookMs, retryAfterMs } = this.ended ?? { reception: 'unreachable', tookMs: 0, retryAfterMs: null };
+    return {
+      kind: 'started',
+      agoMs: this.agoMs(),
+      tookMs,
+      reception,
+      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    };
+  }
+
+  private agoMs(): number {
+    return this.started === null ? 0 : agoAtLeastMs(this.started.at, readClocks());
+  }
+
+  private async tell(say: (throttle: ReturnType<Deps['client']['workflow']['getHandle']>) => Promise<void>): Promise<boolean> {
+    const throttle = this.deps.client.workflow.getHandle(throttleId(this.input.domain));
+    const { connection } = this.deps.client;
+    try {
+      await connection.withDeadline(Date.now() + REPORT_FOR_MS, () => say(throttle));
+      return true;
+    } catch (error) {
+      this.deps.log.warn({ lease: this.input.lease.id, err: error }, 'the throttle could not be told; the page will');
+      return false;
+    }
+  }
+}
+
+function refusalOf(verdict: 'wait' | 'too-late' | 'no-clock'): string {
+  switch (verdict) {
+    case 'wait':
+      return 'it was too early after all';
+    case 'too-late':
+      return 'its start window had passed';
+    case 'no-clock':
+      return "the throttle's clock was not known well enough";
+  }
+}
+
+function receptionOf(exchange: Exclude<Exchange, { kind: 'refused' }>): Reception {
+  if (exchange.kind === 'error') return 'unreachable';
+  return exchange.status >= 500 || exchange.status === 429 ? 'overloaded' : 'ok';
+}

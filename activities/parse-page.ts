@@ -1,0 +1,27 @@
+/** parsePage: reads the stored body and leaves what it found in the content store, under a key small enough for a history. */
+import type { ParsedRef } from '../src/attempt.ts';
+import type { ContentStore } from '../src/content-store.ts';
+import { type ParsedPage, parsePage as parse } from '../src/html/index.ts';
+import type { Deps } from './deps.ts';
+
+export interface ParseInput {
+  crawlId: string;
+  url: string;
+  contentHash: string;
+  contentType: string;
+}
+
+export function makeParsePage({ store, crawlOf }: Deps) {
+  return async function parsePage({ crawlId, url, contentHash, contentType }: ParseInput): Promise<ParsedRef> {
+    const { settings } = await crawlOf(crawlId);
+    const body = await store.get(contentHash);
+    const parsed = parse({ body, url, contentType, maxLinks: settings.maxLinksPerPage });
+    const hash = await store.put(Buffer.from(JSON.stringify(parsed)));
+    return { hash, title: parsed.title, language: parsed.language, linksFound: parsed.linksFound };
+  };
+}
+
+/** What parsePage left under this key. */
+export async function readParsed(store: ContentStore, hash: string): Promise<ParsedPage> {
+  return JSON.parse((await store.get(hash)).toString('utf8'));
+}

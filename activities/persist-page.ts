@@ -1,0 +1,88 @@
+/** persistPage: writes what happened to a page, lets in what that made room for, and returns the pages to start. */
+import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
+import type { FinalStatus } from '../src/outcome.ts';
+import { admit } from '../src/storage/admit.ts';
+import { endPage, type Recorded, recordAttempt } from '../src/storage/record-attempt.ts';
+import { recordWait } from '../src/storage/step-aside.ts';
+import { nothingUnderWay } from '../src/storage/sweep.ts';
+import { nudgeSignal } from '../workflows/messages.ts';
+import type { AdmittedPage } from '../workflows/pages.ts';
+import type { Deps } from './deps.ts';
+import { readParsed } from './parse-page.ts';
+
+export type PageEvent =
+  | {
+      kind: 'attempt';
+      attempt: number;
+      report: AttemptReport;
+      parsed: ParsedRef | null;
+      slotWaitMs: number;
+      /** When the next attempt is due; null: this was the last. */
+      retryAt: number | null;
+    }
+  | { kind: 'waiting'; until: number; reason: string }
+  | { kind: 'ended'; status: FinalStatus; reason: string };
+
+export interface PersistInput {
+  crawlId: string;
+  pageId: string;
+  event: PageEvent;
+}
+
+export interface PersistResult {
+  /** The page's workflow goes on; false: it ends. */
+  goesOn: boolean;
+  start: AdmittedPage[];
+}
+
+export function makePersistPage(deps: Deps) {
+  return async function persistPage(input: PersistInput): Promise<PersistResult> {
+    const { settings } = await deps.crawlOf(input.crawlId);
+    const { goesOn, domains } = await record(deps, input);
+    const start = await admit(deps.db, {
+      crawlId: input.crawlId,
+      window: settings.window,
+      by: occasion(input),
+      domains: [...new Set(domains)],
+    });
+    if (!goesOn && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId))) await nudge(deps, input.crawlId);
+    return { goesOn, start };
+  };
+}
+
+async function record({ db, store, config, crawlOf }: Deps, { crawlId, pageId, event }: PersistInput): Promise<Recorded> {
+  const { settings } = await crawlOf(crawlId);
+  switch (event.kind) {
+    case 'ended':
+      return endPage(db, pageId, event);
+    case 'waiting':
+      return recordWait(db, settings, pageId, event);
+    case 'attempt': {
+      const { kind: _, parsed: ref, ...attempt } = event;
+      // The links of a page may be more than a history can hold: they come from the content store.
+      const parsed = ref && { ...ref, links: (await readParsed(store, ref.hash)).links };
+      return recordAttempt(db, settings, config.politenessKey, { crawlId, pageId, ...attempt, parsed });
+    }
+  }
+}
+
+/** The same for every run of one persist, different for the next: see `admitted_by`. */
+function occasion({ pageId, event }: PersistInput): string {
+  switch (event.kind) {
+    case 'attempt':
+      return `${pageId}:attempt:${event.attempt}`;
+    case 'waiting':
+      return `${pageId}:waiting:${event.until}`;
+    case 'ended':
+      return `${pageId}:ended`;
+  }
+}
+
+/** Only a courtesy: without it the crawl's next sweep finds the same. */
+async function nudge({ client, log }: Deps, crawlId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(crawlId).signal(nudgeSignal);
+  } catch (error) {
+    log.debug({ crawlId, error }, 'the crawl could not be nudged');
+  }
+}

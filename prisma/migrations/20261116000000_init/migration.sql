@@ -1,0 +1,208 @@
+-- CreateSchema
+CREATE SCHEMA IF NOT EXISTS "public";
+
+-- CreateEnum
+CREATE TYPE "crawl_status" AS ENUM ('Running', 'Paused', 'Cancelling', 'Completed', 'Cancelled', 'Failed');
+
+-- CreateEnum
+CREATE TYPE "page_status" AS ENUM ('Pending', 'Queued', 'Waiting', 'Fetched', 'Redirected', 'Rejected', 'Blocked', 'Failed', 'Cancelled');
+
+-- CreateEnum
+CREATE TYPE "outcome" AS ENUM ('Success', 'Rejected', 'Blocked4xx', 'Blocked5xx', 'BlockedRobots', 'Failed', 'Timeout');
+
+-- CreateEnum
+CREATE TYPE "purpose" AS ENUM ('page', 'robots');
+
+-- CreateTable
+CREATE TABLE "crawls" (
+    "id" TEXT NOT NULL,
+    "status" "crawl_status" NOT NULL DEFAULT 'Running',
+    "reason" TEXT,
+    "seeds" TEXT[],
+    "settings" JSONB NOT NULL,
+    "scope_hosts" TEXT[],
+    "pages_reserved" INTEGER NOT NULL DEFAULT 0,
+    "max_pages" INTEGER,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "finished_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "crawls_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "crawl_domains" (
+    "crawl_id" TEXT NOT NULL,
+    "domain" TEXT NOT NULL,
+
+    CONSTRAINT "crawl_domains_pkey" PRIMARY KEY ("crawl_id","domain")
+);
+
+-- CreateTable
+CREATE TABLE "domains" (
+    "name" TEXT NOT NULL,
+    "clean" BOOLEAN NOT NULL DEFAULT true,
+    "last_start_at" TIMESTAMPTZ(3),
+    "last_gap_ms" INTEGER NOT NULL DEFAULT 0,
+    "delay_min_ms" INTEGER,
+    "delay_max_ms" INTEGER,
+    "paused" BOOLEAN NOT NULL DEFAULT false,
+    "backoff_ms" INTEGER NOT NULL DEFAULT 0,
+    "crawl_delays" JSONB NOT NULL DEFAULT '{}',
+    "stats" JSONB NOT NULL DEFAULT '{}',
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "domains_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
+CREATE TABLE "robots" (
+    "origin" TEXT NOT NULL,
+    "domain" TEXT NOT NULL,
+    "body" TEXT,
+    "status_code" INTEGER,
+    "error" TEXT,
+    "fetched_at" TIMESTAMPTZ(3),
+    "fresh_until" TIMESTAMPTZ(3),
+    "failures" INTEGER NOT NULL DEFAULT 0,
+    "failing_since" TIMESTAMPTZ(3),
+    "held_until" TIMESTAMPTZ(3),
+    "claimed_until" TIMESTAMPTZ(3),
+
+    CONSTRAINT "robots_pkey" PRIMARY KEY ("origin")
+);
+
+-- CreateTable
+CREATE TABLE "pages" (
+    "id" BIGSERIAL NOT NULL,
+    "crawl_id" TEXT NOT NULL,
+    "url" TEXT NOT NULL,
+    "url_hash" BYTEA NOT NULL,
+    "domain" TEXT NOT NULL,
+    "status" "page_status" NOT NULL DEFAULT 'Pending',
+    "reason" TEXT,
+    "depth" INTEGER NOT NULL DEFAULT 0,
+    "priority" INTEGER NOT NULL DEFAULT 5,
+    "type" TEXT,
+    "keyword" TEXT,
+    "seed" BOOLEAN NOT NULL DEFAULT false,
+    "found_on" BIGINT,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_at" TIMESTAMPTZ(3),
+    "check_at" TIMESTAMPTZ(3),
+    "admitted_by" TEXT,
+    "hops" INTEGER NOT NULL DEFAULT 0,
+    "redirect_to" TEXT,
+    "status_code" INTEGER,
+    "title" TEXT,
+    "language" TEXT,
+    "content_type" TEXT,
+    "content_hash" TEXT,
+    "content_bytes" INTEGER,
+    "parsed_hash" TEXT,
+    "links_found" INTEGER NOT NULL DEFAULT 0,
+    "etag" TEXT,
+    "last_modified" TEXT,
+    "fetched_at" TIMESTAMPTZ(3),
+    "failed_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "pages_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "page_crawls" (
+    "id" BIGSERIAL NOT NULL,
+    "page_id" BIGINT NOT NULL,
+    "attempt" INTEGER NOT NULL,
+    "outcome" "outcome" NOT NULL,
+    "status_code" INTEGER,
+    "error_kind" TEXT,
+    "error" TEXT,
+    "priority" INTEGER NOT NULL DEFAULT 5,
+    "started_at" TIMESTAMPTZ(3),
+    "finished_at" TIMESTAMPTZ(3) NOT NULL,
+    "slot_wait_ms" INTEGER NOT NULL,
+    "latency_ms" INTEGER,
+    "bytes" INTEGER,
+    "next_attempt_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "page_crawls_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "requests" (
+    "lease_id" TEXT NOT NULL,
+    "domain" TEXT NOT NULL,
+    "crawl_id" TEXT NOT NULL,
+    "page_id" BIGINT NOT NULL,
+    "purpose" "purpose" NOT NULL,
+    "url" TEXT NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "started_error_ms" INTEGER NOT NULL,
+    "min_gap_ms" INTEGER NOT NULL,
+    "status_code" INTEGER,
+    "took_ms" INTEGER NOT NULL,
+
+    CONSTRAINT "requests_pkey" PRIMARY KEY ("lease_id")
+);
+
+-- CreateTable
+CREATE TABLE "links" (
+    "page_id" BIGINT NOT NULL,
+    "url_hash" BYTEA NOT NULL,
+    "url" TEXT NOT NULL,
+    "anchor" TEXT,
+    "rel" TEXT,
+
+    CONSTRAINT "links_pkey" PRIMARY KEY ("page_id","url_hash")
+);
+
+-- CreateIndex
+CREATE INDEX "pages_counts" ON "pages"("crawl_id", "status");
+
+-- CreateIndex
+CREATE INDEX "pages_ready" ON "pages"("crawl_id", "domain", "priority", "id") WHERE (status = 'Pending' AND next_at IS NULL);
+
+-- CreateIndex
+CREATE INDEX "pages_deferred" ON "pages"("crawl_id", "next_at") WHERE (status = 'Pending' AND next_at IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "pages_queued" ON "pages"("crawl_id", "domain") WHERE (status = 'Queued');
+
+-- CreateIndex
+CREATE INDEX "pages_waiting" ON "pages"("crawl_id", "domain") WHERE (status = 'Waiting');
+
+-- CreateIndex
+CREATE INDEX "pages_check" ON "pages"("crawl_id", "check_at") WHERE (status = 'Queued' OR status = 'Waiting');
+
+-- CreateIndex
+CREATE INDEX "pages_admitted" ON "pages"("admitted_by") WHERE (status = 'Queued');
+
+-- CreateIndex
+CREATE UNIQUE INDEX "pages_crawl_id_url_hash_key" ON "pages"("crawl_id", "url_hash");
+
+-- CreateIndex
+CREATE INDEX "page_crawls_page_id_created_at_idx" ON "page_crawls"("page_id", "created_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "page_crawls_page_id_attempt_key" ON "page_crawls"("page_id", "attempt");
+
+-- CreateIndex
+CREATE INDEX "requests_domain_started_at_idx" ON "requests"("domain", "started_at");
+
+-- CreateIndex
+CREATE INDEX "requests_crawl_id_idx" ON "requests"("crawl_id");
+
+-- AddForeignKey
+ALTER TABLE "crawl_domains" ADD CONSTRAINT "crawl_domains_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "pages" ADD CONSTRAINT "pages_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "page_crawls" ADD CONSTRAINT "page_crawls_page_id_fkey" FOREIGN KEY ("page_id") REFERENCES "pages"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "links" ADD CONSTRAINT "links_page_id_fkey" FOREIGN KEY ("page_id") REFERENCES "pages"("id") ON DELETE CASCADE ON UPDATE CASCADE;

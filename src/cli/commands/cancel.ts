@@ -1,0 +1,27 @@
+/** `amble cancel`: ends a crawl in order, whoever else is working on it. */
+import { endOf, reachCrawl } from '../crawls.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { withSession } from '../session.ts';
+import { type CommonOptions, configFor } from '../settings.ts';
+import { renderSummary } from '../summary.ts';
+import { print, say } from '../terminal.ts';
+import { watchCrawl } from '../watch.ts';
+
+export async function cancelCommand(crawlId: string, options: CommonOptions): Promise<ExitCode> {
+  const config = configFor(options);
+  // A worker of its own: pages step down by themselves, and there may be nobody else to run them.
+  return withSession(config, { worker: 'file', say }, async (session, interrupts) => {
+    const crawl = await reachCrawl({ ...session, config, crawlId, request: null });
+    if (crawl.kind === 'ended') {
+      say(`Crawl ${crawlId} has already ended.`);
+      for (const line of renderSummary(crawl.progress)) print(line);
+      return EXIT.ok;
+    }
+    await crawl.handle.cancel();
+    say(`Cancelling crawl ${crawlId}: its open pages step down.`);
+    const ended = endOf(crawl.handle, session.worker);
+    const progress = await watchCrawl({ db: session.db, crawlId, ended, leave: interrupts.first });
+    for (const line of progress ? renderSummary(progress) : []) print(line);
+    return interrupts.first.aborted ? EXIT.interrupted : EXIT.ok;
+  });
+}

@@ -1,0 +1,125 @@
+/** `amble crawl`: starts or joins a crawl, works on it in this process and shows how it goes. */
+import { type AmbleConfig, BadInput, type CrawlRequest, parseCrawlInput } from '../../config/index.ts';
+import type { Progress } from '../../storage/progress.ts';
+import { ensureBackground } from '../background.ts';
+import { checkCrawlId, newCrawlId } from '../crawl-id.ts';
+import { type CrawlAtHand, commandLine, endOf, hasEnded, reachCrawl } from '../crawls.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { openSession, type Session, withSession } from '../session.ts';
+import { type CommonOptions, configFor } from '../settings.ts';
+import { renderSummary } from '../summary.ts';
+import { print, say } from '../terminal.ts';
+import { watchCrawl } from '../watch.ts';
+
+export interface CrawlOptions extends CommonOptions {
+  id?: string;
+  maxPages?: string;
+  maxDepth?: string;
+  scope?: string;
+  delay?: string;
+  resolve?: string[];
+  allowNetwork?: string[];
+  detach?: boolean;
+  json?: boolean;
+}
+
+interface Wish {
+  crawlId: string;
+  request: CrawlRequest | null;
+  options: CrawlOptions;
+}
+
+export async function crawlCommand(urls: string[], options: CrawlOptions): Promise<ExitCode> {
+  const { maxPages, maxDepth, scope, delay, resolve, allowNetwork } = options;
+  const config = configFor(options, {
+    maxPages,
+    maxDepth,
+    scope,
+    delay,
+    resolve,
+    allowNetworks: allowNetwork,
+  });
+  const wish = { ...readWish(urls, options, config), options };
+  return options.detach ? crawlInBackground(config, wish) : crawlHere(config, wish);
+}
+
+/** Everything that can be wrong with what was typed shows here, before anything is started. */
+function readWish(urls: string[], options: CrawlOptions, config: AmbleConfig): Omit<Wish, 'options'> {
+  const id = options.id === undefined ? null : checkCrawlId(options.id);
+  if (urls.length === 0) {
+    if (id !== null) return { crawlId: id, request: null };
+    throw new BadInput(
+      'A crawl needs at least one URL, as in "amble crawl https://example.org/"; or --id to join one.',
+    );
+  }
+  const { seeds } = parseCrawlInput({ seeds: urls }, config.crawl);
+  return {
+    crawlId: id ?? newCrawlId(seeds[0] ?? '', new Date()),
+    request: { seeds, settings: config.crawl },
+  };
+}
+
+async function crawlInBackground(
+  config: AmbleConfig,
+  { crawlId, request, options }: Wish,
+): Promise<ExitCode> {
+  await ensureBackground(config, options);
+  const session = await openSession(config, { worker: null, say });
+  try {
+    const crawl = await reachCrawl({ ...session, config, crawlId, request });
+    if (crawl.kind === 'ended') return reportEnded(crawl.progress, options);
+    say(`Crawl ${crawlId} ${crawl.known ? 'goes on' : 'has begun'} in the background.`);
+    sayHowToGoOn(crawlId, options);
+    if (options.json) print(JSON.stringify({ crawl: crawlId, status: 'Running' }));
+    else print(crawlId);
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+async function crawlHere(config: AmbleConfig, wish: Wish): Promise<ExitCode> {
+  return withSession(config, { worker: 'file', say }, async (session, { first }) => {
+    const crawl = await reachCrawl({ ...session, config, ...wish });
+    if (crawl.kind === 'ended') return reportEnded(crawl.progress, wish.options);
+    return follow(session, crawl, wish, first);
+  });
+}
+
+async function follow(
+  { db, worker }: Session,
+  { handle, known }: Extract<CrawlAtHand, { kind: 'open' }>,
+  { crawlId, request, options }: Wish,
+  leave: AbortSignal,
+): Promise<ExitCode> {
+  if (known) {
+    say(`Crawl ${crawlId} has begun before: taking it up where it stands.`);
+    if (request) say('The URLs and settings it began with hold; those given now are not used.');
+  }
+  const progress = await watchCrawl({ db, crawlId, ended: endOf(handle, worker), leave });
+  if (!leave.aborted || (progress && hasEnded(progress))) return report(progress, options);
+
+  say(`Leaving crawl ${crawlId} as it stands; nothing is lost.`);
+  sayHowToGoOn(crawlId, options);
+  if (progress) report(progress, options);
+  say('Waiting for the fetches under way; Ctrl-C again stops at once.');
+  return EXIT.interrupted;
+}
+
+function sayHowToGoOn(crawlId: string, options: CrawlOptions): void {
+  say(`  go on and watch: ${commandLine(['crawl', '--id', crawlId], options)}`);
+  say(`  see how it is:   ${commandLine(['status', crawlId], options)}`);
+  say(`  cancel it:       ${commandLine(['cancel', crawlId], options)}`);
+}
+
+function reportEnded(progress: Progress, options: CrawlOptions): ExitCode {
+  say(`Crawl ${progress.crawl} has already ended; to crawl anew, use another --id.`);
+  return report(progress, options);
+}
+
+function report(progress: Progress | null, { json }: CrawlOptions): ExitCode {
+  if (!progress) return EXIT.failed;
+  if (json) print(JSON.stringify(progress));
+  else for (const line of renderSummary(progress)) print(line);
+  return progress.status === 'Completed' ? EXIT.ok : EXIT.failed;
+}

@@ -1,0 +1,29 @@
+/** `amble export`: a crawl's pages for other programs. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { BadInput } from '../../config/index.ts';
+import { exportJsonl } from '../../storage/export.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { type CommonOptions, configFor } from '../settings.ts';
+import { openStore } from '../store.ts';
+
+export interface ExportOptions extends CommonOptions {
+  format: string;
+}
+
+export async function exportCommand(crawlId: string, options: ExportOptions): Promise<ExitCode> {
+  const store = await openStore(configFor(options));
+  try {
+    const crawl = await store?.db.crawl.findUnique({ where: { id: crawlId }, select: { id: true } });
+    if (!store || !crawl)
+      throw new BadInput(`There is no crawl named ${crawlId}; "amble status" lists them.`);
+    await pipeline(Readable.from(exportJsonl(store.db, crawlId)), process.stdout, { end: false });
+    return EXIT.ok;
+  } catch (error) {
+    // `amble export ... | head` has seen enough.
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return EXIT.ok;
+    throw error;
+  } finally {
+    await store?.close();
+  }
+}

@@ -1,0 +1,83 @@
+/** Crawls as the command line meets them: new ones, running ones, and ones whose processes died. */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { type AmbleConfig, BadInput, type CrawlRequest, writeCrawlInput } from '../config/index.ts';
+import type { Database } from '../storage/database.ts';
+import { type Progress, readProgress } from '../storage/progress.ts';
+import type { RunningWorker } from '../worker.ts';
+import { wasCancelled } from './exit.ts';
+import { shellWord } from './terminal.ts';
+
+export type CrawlAtHand =
+  | { kind: 'ended'; progress: Progress }
+  /** `known`: it had begun before this command came. */
+  | { kind: 'open'; handle: WorkflowHandle; known: boolean };
+
+export interface Reach {
+  client: Client;
+  db: Database;
+  config: AmbleConfig;
+  crawlId: string;
+  /** What a new crawl would begin with; null: only a crawl that exists will do. */
+  request: CrawlRequest | null;
+}
+
+/**
+ * Finds the crawl of this id or starts it. A crawl that has not ended but whose workflow is gone is taken up again: its
+ * rows say where it stood, and opening it a second time changes nothing.
+ */
+export async function reachCrawl({ client, db, config, crawlId, request }: Reach): Promise<CrawlAtHand> {
+  const row = await db.crawl.findUnique({ where: { id: crawlId }, select: { seeds: true } });
+  const progress = row ? await readProgress(db, crawlId) : null;
+  if (progress && hasEnded(progress)) return { kind: 'ended', progress };
+
+  // The settings it began with are in its row, and those count.
+  const input = row ? { seeds: row.seeds } : request && writeCrawlInput(request);
+  if (!input) {
+    const handle = client.workflow.getHandle(crawlId);
+    if (await isOpen(handle)) return { kind: 'open', handle, known: true };
+    throw new BadInput(
+      `There is no crawl named ${crawlId}; give it URLs to start one, or see "amble status".`,
+    );
+  }
+  const handle = await client.workflow.start('Crawl', {
+    workflowId: crawlId,
+    taskQueue: config.taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // Whether a crawl has ended is for its row to say: the server forgets.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    staticSummary: `crawl from ${input.seeds.slice(0, 3).join(', ')}`,
+  });
+  return { kind: 'open', handle, known: row !== null };
+}
+
+/** Settles when the crawl's workflow has ended; a cancelled one has. Rejects if it failed, or the worker of this process. */
+export async function endOf(handle: WorkflowHandle, worker: RunningWorker | null): Promise<void> {
+  const result = handle.result().catch((error: unknown) => {
+    if (!wasCancelled(error)) throw error;
+  });
+  await (worker ? Promise.race([result, worker.failed]) : result);
+}
+
+export function hasEnded({ status }: Progress): boolean {
+  return status === 'Completed' || status === 'Cancelled' || status === 'Failed';
+}
+
+/** `amble <command> <arguments>` with the options that lead to the same crawl again. */
+export function commandLine(words: readonly string[], options: { home?: string; config?: string }): string {
+  const given = [
+    ...(options.home === undefined ? [] : ['--home', options.home]),
+    ...(options.config === undefined ? [] : ['--config', options.config]),
+  ];
+  return ['amble', ...words, ...given].map(shellWord).join(' ');
+}
+
+async function isOpen(handle: WorkflowHandle): Promise<boolean> {
+  try {
+    return (await handle.describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

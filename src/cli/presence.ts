@@ -1,0 +1,27 @@
+/** How an `amble up` makes itself known to others of the same home, and is not believed in once it is dead. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { enter, leave, present } from '../engines/presence.ts';
+
+/** There is one kind of `up`: nobody goes before another. */
+const RANK = 1;
+
+export interface UpPresence {
+  withdraw(): Promise<void>;
+}
+
+export async function announceUp(home: string): Promise<UpPresence> {
+  const directory = await upDirectory(home);
+  const presence = await enter(directory, RANK);
+  return { withdraw: () => leave(directory, presence) };
+}
+
+export async function isUp(home: string): Promise<boolean> {
+  return (await present(await upDirectory(home))).length > 0;
+}
+
+async function upDirectory(home: string): Promise<string> {
+  const directory = join(home, 'run', 'up');
+  await mkdir(directory, { recursive: true });
+  return directory;
+}

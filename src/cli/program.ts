@@ -1,0 +1,138 @@
+/** The command line as people see it: commands, options, and help worth reading. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { packageRoot } from '../package-root.ts';
+import { cancelCommand } from './commands/cancel.ts';
+import { crawlCommand } from './commands/crawl.ts';
+import { demoCommand } from './commands/demo.ts';
+import { exportCommand } from './commands/export.ts';
+import { statusCommand } from './commands/status.ts';
+import { upCommand } from './commands/up.ts';
+import { workerCommand } from './commands/worker.ts';
+import type { ExitCode } from './exit.ts';
+
+/** `ended` hears the exit code of the command that ran. */
+export function buildProgram(ended: (code: ExitCode) => void): Command {
+  const program = new Command('amble')
+    .description('A polite, durable web crawler: kill it at any time, it goes on where it was.')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ amble demo                                    see it work, on a small web of its own
+  $ amble crawl https://example.org/              crawl a site, ten seconds between requests
+  $ amble status                                  what has been crawled, what is running
+
+With nothing configured, Amble starts a Temporal server and a Postgres of its own; their data is in .amble/.
+Every setting: docs/configuration.md. Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.`,
+    );
+
+  command('crawl', 'crawl from one or more URLs and watch it happen', '[urls...]', [
+    ['$ amble crawl https://example.org/', 'the whole site, politely'],
+    [
+      '$ amble crawl https://example.org/ --max-pages 200 --delay 5s-15s',
+      'at most 200 pages, irregular gaps',
+    ],
+    ['$ amble crawl https://example.org/ --id example --detach', 'in the background, under a name'],
+    ['$ amble crawl --id example', 'watch that crawl; takes it up again if its processes died'],
+    ['$ amble crawl http://staging.test/ --resolve staging.test:127.0.0.1 --allow-network 127.0.0.0/8', ''],
+  ])
+    .option('--id <name>', 'name of the crawl; an id that exists joins that crawl')
+    .option('--max-pages <n>', 'fetch at most this many pages')
+    .option('--max-depth <n>', 'follow at most this many links away from a start URL')
+    .option(
+      '--scope <scope>',
+      'stay on the same host, on the same site, or go anywhere: host, site, any (default: site)',
+    )
+    .option(
+      '--delay <time>',
+      'shortest gap between two requests to one domain, such as 10s or 5s-15s (default: 10s)',
+    )
+    .option(
+      '--resolve <name:address>',
+      'send requests for this name to this address; may be repeated',
+      collect,
+    )
+    .option(
+      '--allow-network <cidr>',
+      'allow addresses of this private or loopback network; may be repeated',
+      collect,
+    )
+    .option('--detach', 'start it in the background and return at once')
+    .option('--json', 'end with one line of JSON on standard output: crawl, status, pages, attempts, seconds')
+    .action(async (urls, options) => ended(await crawlCommand(urls, options)));
+
+  command('status', 'show all crawls, or one in detail', '[crawl]', [
+    ['$ amble status', 'a table of all crawls'],
+    ['$ amble status example', 'counts, domains and open pages of one'],
+    ['$ amble status example --json', 'for programs'],
+  ])
+    .option('--json', 'print JSON instead of tables')
+    .action(async (crawl, options) => ended(await statusCommand(crawl, options)));
+
+  command('cancel', 'cancel a crawl, and wait until its last page has stepped down', '<crawl>', [
+    ['$ amble cancel example', 'pages not fetched yet end as Cancelled; what was fetched stays'],
+  ]).action(async (crawl, options) => ended(await cancelCommand(crawl, options)));
+
+  command('export', "write a crawl's pages, with every attempt, to standard output", '<crawl>', [
+    ['$ amble export example > example.jsonl', 'one JSON object a line, one line a page'],
+    [`$ amble export example | jq -r 'select(.status=="Failed").url'`, 'what failed'],
+  ])
+    .addOption(new Option('--format <format>', 'how to write them').choices(['jsonl']).default('jsonl'))
+    .action(async (crawl, options) => ended(await exportCommand(crawl, options)));
+
+  command('up', 'start the engines and a worker, and keep them up', '', [
+    ['$ amble up', 'until Ctrl-C; prints the addresses of what runs'],
+    ['$ amble up --home .amble/demo', 'look again at what the demo crawled'],
+  ]).action(async (options) => ended(await upCommand(options)));
+
+  command('worker', 'run a worker; start as many as you like, on as many machines', '', [
+    ['$ amble worker', 'joins a Temporal server on localhost:7233, or the engines of this home'],
+    ['$ TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgresql://... amble worker', 'joins yours'],
+  ]).action(async (options) => ended(await workerCommand(options)));
+
+  command('demo', 'crawl a small web on this machine and see how it works', '', [
+    ['$ amble demo', 'about twenty seconds; touches nothing outside this machine'],
+  ])
+    .option('--json', 'end with one line of JSON on standard output')
+    .action(async (options) => ended(await demoCommand(options)));
+
+  return program;
+
+  function command(name: string, description: string, args: string, examples: [string, string][]): Command {
+    const lines = examples.map(([line, what]) => (what === '' ? `  ${line}` : `  ${line}\n      ${what}`));
+    return program
+      .command(`${name} ${args}`.trim())
+      .description(`${description[0]?.toUpperCase()}${description.slice(1)}.`)
+      .summary(description)
+      .option('--home <dir>', "where this installation's data is (default: .amble)")
+      .option('--config <file>', 'read settings from this file (default: amble.config.json, if there is one)')
+      .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  }
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+/** Commander puts its suggestion on a second line. */
+function inOneLine(text: string): string {
+  const sentence = text
+    .trim()
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ');
+  return `amble: ${sentence}${/[.)]$/.test(sentence) ? '' : '.'}\n`;
+}
+
+function version(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(join(packageRoot, 'package.json'), 'utf8'),
+  );
+  return version;
+}

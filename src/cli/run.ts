@@ -1,0 +1,23 @@
+/** Runs one command line and turns whatever happens into an exit code and at most one sentence on standard error. */
+import { CommanderError } from 'commander';
+import { asBadInput, EXIT, type ExitCode, sentenceOf } from './exit.ts';
+import { buildProgram } from './program.ts';
+import { say } from './terminal.ts';
+
+export async function run(argv: readonly string[]): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  const program = buildProgram((ended) => {
+    code = ended;
+  });
+  try {
+    await program.parseAsync(argv);
+    return code;
+  } catch (error) {
+    // Commander has already written its sentence, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
+    const badInput = asBadInput(error);
+    say(`amble: ${(badInput?.message ?? sentenceOf(error)).trim()}`);
+    if (process.env.AMBLE_LOG_LEVEL === 'debug' && error instanceof Error) say(error.stack ?? '');
+    return badInput ? EXIT.badInput : EXIT.failed;
+  }
+}

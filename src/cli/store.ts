@@ -1,0 +1,31 @@
+/** The database alone, for commands that only read. */
+import { existsSync } from 'node:fs';
+import type { AmbleConfig } from '../config/index.ts';
+import { homeAt } from '../engines/home.ts';
+import { startEngines } from '../engines/index.ts';
+import { type Database, openDatabase } from '../storage/database.ts';
+import { engineOptions } from './session.ts';
+import { say } from './terminal.ts';
+
+export interface Store {
+  db: Database;
+  close(): Promise<void>;
+}
+
+/** null: nothing has ever been stored in this home, so there is nothing to start a Postgres for. */
+export async function openStore(config: AmbleConfig): Promise<Store | null> {
+  if (config.databaseUrl !== null) {
+    const db = openDatabase(config.databaseUrl);
+    return { db, close: () => db.$disconnect() };
+  }
+  if (!existsSync(homeAt(config.home).postgres.data)) return null;
+  const engines = await startEngines(engineOptions(config, say));
+  const db = openDatabase(engines.databaseUrl);
+  return {
+    db,
+    async close() {
+      await db.$disconnect();
+      await engines.stop();
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/** Everything that can be set, in one schema: the installation's keys and, beside them, the defaults of its crawls. */
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { ThrottleConfig } from '../../workflows/throttle/types.ts';
+import type { CrawlSettings } from '../settings.ts';
+import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
+import {
+  count,
+  duration,
+  headerText,
+  httpUrlOrNone,
+  oneOf,
+  postgresUrlOrNone,
+  text,
+  textOrNone,
+} from './values.ts';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface RobotsConfig {
+  /** Rules younger than this are used without asking. */
+  freshMs: number;
+  /** Wait after a robots.txt that could not be read; doubles with each failure ... */
+  holdMs: number;
+  /** ... up to this. */
+  maxHoldMs: number;
+  /** Unreadable for this long, the site's pages are given up. */
+  giveUpMs: number;
+}
+
+/** How this installation works; what one crawl wants is in `crawl`, as defaults for its own settings. */
+export interface AmbleConfig {
+  /** Where the embedded engines keep their data; absolute. */
+  home: string;
+  /** null: look for a server, else start one. */
+  temporalAddress: string | null;
+  temporalNamespace: string;
+  temporalBinary: string | null;
+  /** null: the embedded Postgres. */
+  databaseUrl: string | null;
+  taskQueue: string;
+  politenessKey: 'host' | 'site';
+  contact: string | null;
+  /** The whole User-Agent header, contact included. */
+  userAgent: string;
+  /** Absolute. */
+  contentDir: string;
+  logLevel: LogLevel;
+  throttle: ThrottleConfig;
+  robots: RobotsConfig;
+  /** Fetches that one worker process runs side by side. */
+  fetchSlots: number;
+  /** A fetch that has given no sign of life for this long is lost with its worker. */
+  heartbeatMs: number;
+  crawl: CrawlSettings;
+}
+
+export const configSchema = z.strictObject({
+  home: text('a directory'),
+  temporalAddress: textOrNone('an address such as "localhost:7233"'),
+  temporalNamespace: text('the name of a namespace'),
+  temporalBinary: textOrNone('the path of a temporal program'),
+  databaseUrl: postgresUrlOrNone(),
+  taskQueue: text('the name of a task queue'),
+  politenessKey: oneOf('host', 'site'),
+  contact: httpUrlOrNone(),
+  userAgent: headerText(),
+  contentDir: textOrNone('a directory'),
+  logLevel: oneOf(...LOG_LEVELS),
+  throttle: z.strictObject({
+    lead: duration(),
+    startWindow: duration(),
+    maxStartWindow: duration(),
+    parallelStartWindow: duration(),
+    queueLimit: count(1),
+    maxBackoff: duration(),
+    maxRetryAfter: duration(),
+    maxCrawlDelay: duration(),
+    idle: duration(),
+  }),
+  robots: z.strictObject({ fresh: duration(), hold: duration(), maxHold: duration(), giveUp: duration() }),
+  fetchSlots: count(1),
+  heartbeat: duration(),
+  ...crawlShape,
+});
+
+/** As people write them: the lowest layer of every configuration, and what docs/configuration.md lists. */
+export const DEFAULTS = {
+  home: '.amble',
+  temporalAddress: 'none',
+  temporalNamespace: 'default',
+  temporalBinary: 'none',
+  databaseUrl: 'none',
+  taskQueue: 'amble',
+  politenessKey: 'host',
+  contact: 'none',
+  userAgent: 'Amble/0.1',
+  contentDir: 'none',
+  logLevel: 'info',
+  throttle: {
+    lead: '300ms',
+    startWindow: '15s',
+    maxStartWindow: '5m',
+    parallelStartWindow: '3s',
+    queueLimit: 1_000,
+    maxBackoff: '1h',
+    maxRetryAfter: '1d',
+    maxCrawlDelay: '5m',
+    idle: '10m',
+  },
+  robots: { fresh: '1d', hold: '1m', maxHold: '1h', giveUp: '1d' },
+  fetchSlots: 200,
+  heartbeat: '10s',
+  ...CRAWL_DEFAULTS,
+};
+
+export function toConfig(written: z.output<typeof configSchema>, cwd: string): AmbleConfig {
+  const { throttle, robots, contact } = written;
+  const home = resolve(cwd, written.home);
+  return {
+    home,
+    temporalAddress: written.temporalAddress,
+    temporalNamespace: written.temporalNamespace,
+    temporalBinary: written.temporalBinary === null ? null : resolve(cwd, written.temporalBinary),
+    databaseUrl: written.databaseUrl,
+    taskQueue: written.taskQueue,
+    politenessKey: written.politenessKey,
+    contact,
+    userAgent: withContact(written.userAgent, contact),
+    contentDir: written.contentDir === null ? join(home, 'content') : resolve(cwd, written.contentDir),
+    logLevel: written.logLevel,
+    throttle: {
+      leadMs: throttle.lead,
+      startWindowMs: throttle.startWindow,
+      maxStartWindowMs: throttle.maxStartWindow,
+      parallelStartWindowMs: throttle.parallelStartWindow,
+      queueLimit: throttle.queueLimit,
+      maxBackoffMs: throttle.maxBackoff,
+      maxRetryAfterMs: throttle.maxRetryAfter,
+      maxCrawlDelayMs: throttle.maxCrawlDelay,
+      idleMs: throttle.idle,
+    },
+    robots: {
+      freshMs: robots.fresh,
+      holdMs: robots.hold,
+      maxHoldMs: robots.maxHold,
+      giveUpMs: robots.giveUp,
+    },
+    fetchSlots: written.fetchSlots,
+    heartbeatMs: written.heartbeat,
+    crawl: toCrawlSettings(written),
+  };
+}
+
+/** A site's owner must find out whom to write to, whatever the agent calls itself. */
+function withContact(userAgent: string, contact: string | null): string {
+  return contact === null || userAgent.includes(contact) ? userAgent : `${userAgent} (+${contact})`;
+}

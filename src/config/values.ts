@@ -1,0 +1,129 @@
+/**
+ * The kinds of value a setting can have. Each reads what JSON, an environment variable or a flag may hold, and says in
+ * words what it wants: that text ends the sentence "--delay is "soon", but must be ...".
+ */
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { parseBytes } from './bytes.ts';
+import { parseDelayRange, parseDuration } from './duration.ts';
+
+/** How "no limit" and "not configured" are written where JSON's null is out of reach. */
+const NONE = 'none';
+
+function value<T>(wanted: string, read: (raw: unknown) => T | undefined) {
+  return z.unknown().transform((raw, context): T => {
+    const result = read(raw);
+    if (result !== undefined) return result;
+    context.addIssue({ code: 'custom', message: wanted });
+    return z.NEVER;
+  });
+}
+
+function orNone<T>(read: (raw: unknown) => T | undefined): (raw: unknown) => T | null | undefined {
+  return (raw) => (raw === null || raw === NONE ? null : read(raw));
+}
+
+function readText(raw: unknown): string | undefined {
+  return typeof raw === 'string' && raw.trim() !== '' ? raw.trim() : undefined;
+}
+
+function readCount(least: number): (raw: unknown) => number | undefined {
+  return (raw) => {
+    const number = typeof raw === 'string' && /^\d+$/.test(raw.trim()) ? Number(raw) : raw;
+    return typeof number === 'number' && Number.isInteger(number) && number >= least && number < 2 ** 31
+      ? number
+      : undefined;
+  };
+}
+
+/** A list as JSON array, or as flags and variables have it: separated by commas. */
+function readList(raw: unknown): string[] | undefined {
+  const items: unknown[] = typeof raw === 'string' ? raw.split(',') : Array.isArray(raw) ? raw : [undefined];
+  const texts = items.map((item) => (typeof item === 'string' ? item.trim() : undefined));
+  return texts.every((text) => text !== undefined) ? texts.filter((text) => text !== '') : undefined;
+}
+
+function readCidr(raw: string): string | undefined {
+  if (!ipaddr.isValidCIDR(raw)) return undefined;
+  const [address, bits] = ipaddr.parseCIDR(raw);
+  return `${address.toString()}/${bits}`;
+}
+
+/** `name:address`, where an IPv6 address may stand in brackets as in a URL. */
+function readResolve(entry: string): [string, string] | undefined {
+  const match = /^([^:\s/]+):\[?([^\s[\]]+)\]?$/.exec(entry);
+  const [name, address] = [match?.[1], match?.[2]];
+  if (name === undefined || address === undefined) return undefined;
+  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
+    ? [name.toLowerCase(), address]
+    : undefined;
+}
+
+function readResolves(raw: unknown): Record<string, string> | undefined {
+  const isRecord = typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+  const entries = readList(
+    isRecord ? Object.entries(raw).map(([name, address]) => `${name}:${address}`) : raw,
+  );
+  const pairs = entries?.map(readResolve);
+  return pairs?.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : undefined;
+}
+
+export const text = (wanted: string) => value(wanted, readText);
+
+export const textOrNone = (wanted: string) => value(`${wanted}, or "none"`, orNone(readText));
+
+export const oneOf = <const T extends string>(...choices: readonly T[]) =>
+  value(`one of ${choices.join(', ')}`, (raw) => choices.find((choice) => choice === raw));
+
+export const count = (least: number) => value(`a whole number of at least ${least}`, readCount(least));
+
+export const countOrNone = (least: number) =>
+  value(`a whole number of at least ${least}, or "none"`, orNone(readCount(least)));
+
+export const duration = () =>
+  value('a duration such as "250ms", "10s" or "1h" (at most 24 days)', parseDuration);
+
+export const delayRange = () =>
+  value('a duration such as "10s" or a range such as "5s-15s", the shorter first', parseDelayRange);
+
+export const bytes = () => value('a size above zero and below 2 GiB such as "10MiB" or "500kB"', parseBytes);
+
+export const factor = () =>
+  value('a number of at least 1', (raw) => {
+    const number = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw;
+    return typeof number === 'number' && Number.isFinite(number) && number >= 1 ? number : undefined;
+  });
+
+export const httpUrlOrNone = () =>
+  value(
+    'an http or https URL, or "none"',
+    orNone((raw) => {
+      const url = readText(raw);
+      return url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
+    }),
+  );
+
+export const postgresUrlOrNone = () =>
+  value(
+    'a URL such as "postgresql://user:password@host:5432/name", or "none"',
+    orNone((raw) => {
+      const url = readText(raw);
+      return url !== undefined && /^postgres(ql)?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
+    }),
+  );
+
+/** What may stand in an HTTP header: a stray line break would be a second header. */
+export const headerText = () =>
+  value('a line of printable ASCII that starts with a product name such as "MyBot/1.0"', (raw) => {
+    const line = readText(raw);
+    return line !== undefined && /^[A-Za-z][\x20-\x7e]*$/.test(line) ? line : undefined;
+  });
+
+export const cidrs = () =>
+  value('a list of networks such as "127.0.0.0/8" or "fd00::/8"', (raw) => {
+    const read = readList(raw)?.map(readCidr);
+    return read?.every((cidr) => cidr !== undefined) ? read : undefined;
+  });
+
+export const resolves = () =>
+  value('a list of "name:address" such as "staging.example.org:192.0.2.7", with an IP address', readResolves);

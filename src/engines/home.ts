@@ -1,0 +1,39 @@
+/** Where things lie under an Amble home. */
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+export interface Home {
+  directory: string;
+  /** Tickets of processes that start or stop engines. */
+  lock: string;
+  /** Processes that use the engines. */
+  users: string;
+  postgres: { data: string; password: string; record: string; log: string };
+  temporal: { database: string; record: string; log: string };
+}
+
+export function homeAt(path: string): Home {
+  const directory = resolve(path);
+  const at = (...parts: string[]) => join(directory, ...parts);
+  return {
+    directory,
+    lock: at('run', 'lock'),
+    users: at('run', 'users'),
+    postgres: {
+      data: at('postgres'),
+      password: at('postgres.password'),
+      record: at('run', 'postgres'),
+      log: at('log', 'postgres.log'),
+    },
+    temporal: { database: at('temporal.db'), record: at('run', 'temporal'), log: at('log', 'temporal.log') },
+  };
+}
+
+export async function prepareHome(home: Home): Promise<void> {
+  // Nobody else's business; but the user that Postgres runs as under root must be able to pass through.
+  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+  await mkdir(home.directory, { recursive: true, mode });
+  for (const directory of [home.users, home.lock, join(home.directory, 'log')]) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Lamport's bakery, with files for numbers: one process at a time, in the order of arrival. A holder that is killed is
+ * passed over, and no waiter ever has to break a lock, which is where lock files go wrong when two try it together.
+ */
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { changeRank, enter, leave, type Presence, present } from './presence.ts';
+
+/** Rank of one who is still choosing its number. */
+const CHOOSING = 0;
+const POLL_MS = 25;
+
+export async function withLock<T>(
+  directory: string,
+  onWait: (holder: number) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  let ticket = await enter(directory, CHOOSING);
+  try {
+    const highest = Math.max(...(await present(directory)).map(({ rank }) => rank));
+    ticket = await changeRank(directory, ticket, highest + 1);
+    let told = false;
+    for (
+      let first = await firstBefore(directory, ticket);
+      first;
+      first = await firstBefore(directory, ticket)
+    ) {
+      if (!told && first.rank !== CHOOSING && first.pid !== process.pid) {
+        told = true;
+        onWait(first.pid);
+      }
+      await sleep(POLL_MS);
+    }
+    return await work();
+  } finally {
+    await leave(directory, ticket);
+  }
+}
+
+/** Who must go before this ticket: the lowest number, and anybody whose number may yet turn out lower. */
+async function firstBefore(directory: string, ticket: Presence): Promise<Presence | undefined> {
+  const before = (await present(directory)).filter(
+    ({ rank, name }) => rank < ticket.rank || (rank === ticket.rank && name < ticket.name),
+  );
+  return before.sort((one, other) => one.rank - other.rank)[0];
+}

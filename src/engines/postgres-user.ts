@@ -1,0 +1,69 @@
+/** Postgres refuses to run as root. Under root it runs as a user without rights that every system has. */
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { findOnPath } from './search-path.ts';
+
+const run = promisify(execFile);
+
+export interface PostgresUser {
+  /** Who owns the data and runs the server; unset: ourselves. */
+  ids?: { uid: number; gid: number };
+  /** Program that takes on these ids with the right to pass through closed directories; empty: a plain spawn will do. */
+  wrapper: readonly string[];
+}
+
+/** The user to run as, so that it can reach all these paths. */
+export async function postgresUser(data: string, paths: readonly string[]): Promise<PostgresUser> {
+  if (process.getuid?.() !== 0) return { wrapper: [] };
+  const ids = (await ownerOf(data)) ?? (await idsOf('postgres')) ?? (await idsOf('nobody'));
+  if (ids === null) {
+    throw new Error(
+      'Postgres does not run as root, and there is neither a user "postgres" nor "nobody" to run it: start Amble as another user, or set DATABASE_URL to a server of your own.',
+    );
+  }
+  const closed = await firstClosed(paths);
+  if (closed === null) return { ids, wrapper: [] };
+
+  const setpriv = await findOnPath('setpriv');
+  if (setpriv === null) {
+    throw new Error(
+      `Postgres does not run as root, and the user it would run as cannot enter ${closed}: move there what Amble needs out of it (--home), start Amble as another user, or set DATABASE_URL to a server of your own.`,
+    );
+  }
+  const { uid, gid } = ids;
+  // To read and pass is all it needs beyond its own files, and less than the root that was asked for.
+  const capabilities = ['--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'];
+  return {
+    ids,
+    wrapper: [setpriv, '--reuid', String(uid), '--regid', String(gid), '--clear-groups', ...capabilities],
+  };
+}
+
+async function ownerOf(path: string): Promise<{ uid: number; gid: number } | null> {
+  return stat(path).then(
+    ({ uid, gid }) => ({ uid, gid }),
+    () => null,
+  );
+}
+
+async function idsOf(user: string): Promise<{ uid: number; gid: number } | null> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', user]), run('id', ['-g', user])]);
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  } catch {
+    return null;
+  }
+}
+
+/** The first directory above these paths that is not open to everybody. */
+async function firstClosed(paths: readonly string[]): Promise<string | null> {
+  for (const path of paths) {
+    for (let directory = dirname(path); ; directory = dirname(directory)) {
+      if (((await stat(directory)).mode & 0o001) === 0) return directory;
+      if (directory === dirname(directory)) break;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,152 @@
+/** The embedded Postgres: a cluster of its own in the home, open to loopback and to whoever may read its password. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { type EngineIdentity, ensureRunning } from './engine.ts';
+import type { Home } from './home.ts';
+import { LOOPBACK } from './ports.ts';
+import { findPostgresBinaries } from './postgres-binaries.ts';
+import { type PostgresUser, postgresUser } from './postgres-user.ts';
+
+const run = promisify(execFile);
+
+const USER = 'amble';
+const DATABASE = 'amble';
+const CURE = 'Set DATABASE_URL to use a server of your own instead.';
+const CONNECT_WITHIN_MS = 5_000;
+
+export function postgresEngine(home: Home): EngineIdentity {
+  return {
+    name: 'The embedded Postgres',
+    record: home.postgres.record,
+    marker: `-D ${home.postgres.data} `,
+    // Fast, then immediate shutdown: both end its children too, which a kill leaves to notice for themselves.
+    stopping: [
+      { signal: 'SIGINT', waitMs: 20_000 },
+      { signal: 'SIGQUIT', waitMs: 5_000 },
+      { signal: 'SIGKILL', waitMs: 5_000 },
+    ],
+  };
+}
+
+/** Its database's URL; the server runs when this returns. */
+export async function ensurePostgres(home: Home, say: (line: string) => void): Promise<string> {
+  const { data } = home.postgres;
+  const binaries = await findPostgresBinaries();
+  const user = await postgresUser(data, [binaries.postgres, data]);
+  const password = await ensurePassword(home.postgres.password);
+  const urlOf = (port: number | undefined, database: string) =>
+    `postgresql://${USER}:${password}@${LOOPBACK}:${port}/${database}`;
+
+  if (!(await exists(data))) {
+    say('Setting up a Postgres database');
+    await createCluster(data, binaries.initdb, password, user);
+  }
+  const [port] = await ensureRunning({
+    ...postgresEngine(home),
+    log: home.postgres.log,
+    portCount: 1,
+    command: async ([port]) => ({
+      argv: [
+        ...user.wrapper,
+        binaries.postgres,
+        ...['-D', data, '-p', String(port)],
+        ...['-c', `listen_addresses=${LOOPBACK}`, '-c', 'unix_socket_directories='],
+      ],
+      ...(user.ids && user.wrapper.length === 0 ? { user: user.ids } : {}),
+    }),
+    answers: ([port]) => accepts(urlOf(port, 'postgres'), data),
+    cure: CURE,
+  });
+  await ensureDatabase(urlOf(port, 'postgres'));
+  return urlOf(port, DATABASE);
+}
+
+async function ensurePassword(file: string): Promise<string> {
+  if (!(await exists(file))) {
+    const password = randomBytes(24).toString('base64url');
+    await writeFile(`${file}.new`, password, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  }
+  await chmod(file, 0o600);
+  return readFile(file, 'utf8');
+}
+
+/** Made beside its place and moved there when complete: a kill half-way leaves nothing that looks like a cluster. */
+async function createCluster(
+  data: string,
+  initdb: string,
+  password: string,
+  user: PostgresUser,
+): Promise<void> {
+  const workshop = `${data}.new`;
+  await rm(workshop, { recursive: true, force: true });
+  await mkdir(workshop, { mode: 0o700 });
+  const passwordFile = join(workshop, 'password');
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (user.ids) {
+    await chown(passwordFile, user.ids.uid, user.ids.gid);
+    await chown(workshop, user.ids.uid, user.ids.gid);
+  }
+
+  const [program = initdb, ...args] = [
+    ...user.wrapper,
+    initdb,
+    ...['--pgdata', join(workshop, 'data'), '--username', USER, '--pwfile', passwordFile],
+    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8'],
+    // The same order of text on every machine, whatever locales it has.
+    ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
+  ];
+  try {
+    await run(program, args, user.wrapper.length === 0 ? { ...user.ids } : {});
+  } catch (cause) {
+    throw new Error(`Setting up the embedded Postgres failed. ${CURE} ${reasonOf(cause)}`, { cause });
+  }
+  await rename(join(workshop, 'data'), data);
+  await rm(workshop, { recursive: true });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
+}
+
+/** Whether our password opens it and it serves our data: any other server on that port fails in one of the two. */
+async function accepts(url: string, data: string): Promise<boolean> {
+  try {
+    return await withClient(url, async (client) => {
+      const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
+      return rows[0]?.data_directory === data;
+    });
+  } catch {
+    return false;
+  }
+}
+
+async function ensureDatabase(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+  });
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS });
+  // A connection that breaks while idle reports it here; without a listener that would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

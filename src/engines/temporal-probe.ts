@@ -1,0 +1,43 @@
+/** Is there a Temporal server, and does it have our namespace? */
+import { connect } from 'node:net';
+import { Connection } from '@temporalio/client';
+
+export type Answer = 'serves' | 'no-namespace' | 'silent';
+
+const CONNECT_WITHIN_MS = 5_000;
+
+export async function probeTemporal(address: string, namespace: string): Promise<Answer> {
+  // gRPC goes on trying a port that refuses until its time is up; a plain connection knows at once.
+  if (!(await listens(address))) return 'silent';
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
+  } catch {
+    return 'silent';
+  }
+  try {
+    await connection.withDeadline(Date.now() + CONNECT_WITHIN_MS, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    return 'serves';
+  } catch {
+    return 'no-namespace';
+  } finally {
+    await connection.close();
+  }
+}
+
+function listens(address: string): Promise<boolean> {
+  const url = `tcp://${address}`;
+  if (!URL.canParse(url)) return Promise.resolve(false);
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 7233) });
+    const finish = (open: boolean) => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.setTimeout(CONNECT_WITHIN_MS, () => finish(false));
+    socket.once('connect', () => finish(true)).once('error', () => finish(false));
+  });
+}

@@ -1,0 +1,117 @@
+/** Turns the errors of sockets, TLS and undici into a kind to count and a sentence to read. */
+import { errors } from 'undici';
+import { ForbiddenAddressError } from './agent.ts';
+import type { ErrorKind } from './exchange.ts';
+
+export interface Failure {
+  errorKind: ErrorKind;
+  message: string;
+}
+
+export interface FailureContext {
+  /** Host and port as the URL has them. */
+  host: string;
+  /** How far the request got. */
+  phase: 'connecting' | 'waiting' | 'reading';
+}
+
+export function describeFailure(error: Error, { host, phase }: FailureContext): Failure {
+  if (error instanceof ForbiddenAddressError) {
+    return {
+      errorKind: 'forbidden',
+      message: `${host} was not contacted: ${error.reason}; allow that network if this is intended.`,
+    };
+  }
+  const code = codeOf(error);
+  if (error.message.includes('secure TLS connection was established')) {
+    return { errorKind: 'tls', message: `${host} closed the connection during the TLS handshake.` };
+  }
+  if (DNS_CODES.has(code))
+    return { errorKind: 'dns', message: `The name ${host} could not be looked up (${code}).` };
+  if (TLS_CODE.test(code)) {
+    return { errorKind: 'tls', message: `No secure connection to ${host}: ${firstLine(error.message)}.` };
+  }
+  const known = BY_CODE[code];
+  if (known !== undefined) return known(host, phase);
+  if (error instanceof errors.HTTPParserError) {
+    // How the parser says that the connection closed between two chunks; it gives no code.
+    if (error.message.includes('Invalid EOF')) return closedByServer(host, phase);
+    return {
+      errorKind: 'protocol',
+      message: `What ${host} sent is not valid HTTP: ${firstLine(error.message)}.`,
+    };
+  }
+  const errorKind = phase === 'connecting' ? 'connect' : 'protocol';
+  return { errorKind, message: `The request to ${host} failed: ${firstLine(error.message)}.` };
+}
+
+/** For a body that its decoder gave up on. */
+export function describeBadBody(error: Error, host: string): Failure {
+  return codeOf(error) === 'Z_BUF_ERROR'
+    ? { errorKind: 'truncated', message: `The compressed body that ${host} sent ends too early.` }
+    : { errorKind: 'protocol', message: `The compressed body that ${host} sent is damaged.` };
+}
+
+const DNS_CODES: ReadonlySet<string> = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'ENODATA',
+  'ESERVFAIL',
+]);
+
+const TLS_CODE =
+  /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+const BY_CODE: Record<string, (host: string, phase: FailureContext['phase']) => Failure> = {
+  ECONNREFUSED: (host) => ({ errorKind: 'connect', message: `The connection to ${host} was refused.` }),
+  EHOSTUNREACH: (host) => ({ errorKind: 'connect', message: `There is no route to ${host}.` }),
+  ENETUNREACH: (host) => ({ errorKind: 'connect', message: `The network of ${host} cannot be reached.` }),
+  ETIMEDOUT: (host, phase) => ({
+    errorKind: 'timeout',
+    message:
+      phase === 'connecting'
+        ? `${host} did not answer the connection.`
+        : `The connection to ${host} went dead.`,
+  }),
+  UND_ERR_CONNECT_TIMEOUT: (host) => ({
+    errorKind: 'timeout',
+    message: `No connection to ${host} in the time allowed.`,
+  }),
+  UND_ERR_HEADERS_OVERFLOW: (host) => ({
+    errorKind: 'protocol',
+    message: `The headers that ${host} sent are too large.`,
+  }),
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: (host) => ({
+    errorKind: 'truncated',
+    message: `The body that ${host} sent is not as long as its Content-Length says.`,
+  }),
+  UND_ERR_SOCKET: closedByServer,
+  ECONNRESET: reset,
+  EPIPE: reset,
+};
+
+function closedByServer(host: string, phase: FailureContext['phase']): Failure {
+  return phase === 'reading'
+    ? { errorKind: 'truncated', message: `${host} closed the connection in the middle of the body.` }
+    : { errorKind: 'reset', message: `${host} closed the connection without an answer.` };
+}
+
+function reset(host: string, phase: FailureContext['phase']): Failure {
+  const when = {
+    connecting: 'while connecting',
+    waiting: 'before it answered',
+    reading: 'in the middle of the body',
+  };
+  return { errorKind: 'reset', message: `${host} reset the connection ${when[phase]}.` };
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** OpenSSL's messages go on for lines, with source files and line numbers. */
+function firstLine(message: string): string {
+  return (message.split('\n', 1)[0] ?? '').replace(/\.$/, '');
+}

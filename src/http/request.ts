@@ -1,0 +1,247 @@
+/**
+ * One request, sent at most once. The gate is asked in the very tick in which the headers are written, so nothing
+ * (a slow lookup, a frozen process) comes between its yes and the wire; when it says no, not one byte is written.
+ * Redirects are not followed and nothing is retried: both need a slot of their own.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { FetchLimits } from '../settings.ts';
+import {
+  ACCEPT_ENCODING,
+  type BodyCollector,
+  type Coding,
+  type CollectedBody,
+  collectBody,
+  parseContentEncoding,
+} from './body.ts';
+import type { Exchange, ResponseExchange, ResponseHeaders } from './exchange.ts';
+import { describeBadBody, describeFailure, type Failure } from './failure.ts';
+
+/** `startedAt` is on whatever clock the gate keeps. */
+export type GateVerdict = { go: true; startedAt: number } | { go: false; reason: string };
+
+export interface RequestOptions {
+  /** A normalised URL. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Its connect timeout belongs to the agent. */
+  limits: Omit<FetchLimits, 'connectTimeoutMs'>;
+  /** See makeAgent: it holds the network policy. */
+  agent: Dispatcher;
+  /** Asked once, synchronously, right before the write. */
+  gate: () => GateVerdict;
+  signal?: AbortSignal;
+  /** Says from the headers whether the body is worth reading; every body is, unless told otherwise. */
+  acceptBody?: (status: number, headers: ResponseHeaders) => boolean;
+  /** What to do with a body over its limit; dropped unless told otherwise. */
+  tooLarge?: 'drop' | 'truncate';
+}
+
+export function sendRequest(options: RequestOptions): Promise<Exchange> {
+  return new Promise((resolve) => {
+    new Call(options, resolve).dispatch();
+  });
+}
+
+interface Head {
+  status: number;
+  headers: ResponseHeaders;
+  latencyMs: number;
+  coding: Coding;
+}
+
+class Call implements Dispatcher.DispatchHandler {
+  readonly #options: RequestOptions;
+  readonly #url: URL;
+  readonly #resolve: (exchange: Exchange) => void;
+  readonly #onAbort = () =>
+    this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was called off.` });
+  #controller: Dispatcher.DispatchController | null = null;
+  #startedAt: number | null = null;
+  /** Monotonic: of the write, before that of the dispatch. */
+  #clockAtStart = performance.now();
+  #head: Head | null = null;
+  #body: BodyCollector | null = null;
+  #headersTimer: NodeJS.Timeout | undefined;
+  #totalTimer: NodeJS.Timeout | undefined;
+  #settled = false;
+
+  constructor(options: RequestOptions, resolve: (exchange: Exchange) => void) {
+    this.#options = options;
+    this.#url = new URL(options.url);
+    this.#resolve = resolve;
+  }
+
+  dispatch(): void {
+    const { signal, agent, headers } = this.#options;
+    if (signal?.aborted) {
+      this.#onAbort();
+      return;
+    }
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    agent.dispatch(
+      {
+        origin: this.#url.origin,
+        path: this.#url.pathname + this.#url.search,
+        method: 'GET',
+        headers: { 'accept-encoding': ACCEPT_ENCODING, ...headers },
+        // Our own timers count from the request's start; undici's restart with every chunk and tick coarsely.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      this,
+    );
+  }
+
+  /** undici calls this right before it writes the headers; aborted in here, it writes nothing. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#settled) {
+      controller.abort(new Error('called off while connecting'));
+      return;
+    }
+    this.#controller = controller;
+    if (this.#startedAt !== null) {
+      this.#fail({
+        errorKind: 'reset',
+        message: `The connection to ${this.#url.host} broke before an answer came; the request was not sent a second time.`,
+      });
+      return;
+    }
+    const verdict = this.#options.gate();
+    if (!verdict.go) {
+      this.#settle({ kind: 'refused', reason: verdict.reason });
+      return;
+    }
+    this.#startedAt = verdict.startedAt;
+    this.#clockAtStart = performance.now();
+    const { headersTimeoutMs, totalTimeoutMs } = this.#options.limits;
+    this.#headersTimer = setTimeout(
+      () => this.#timeOut('did not answer', headersTimeoutMs),
+      headersTimeoutMs,
+    );
+    this.#totalTimer = setTimeout(() => this.#timeOut('was not done', totalTimeoutMs), totalTimeoutMs);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, rawHeaders: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    clearTimeout(this.#headersTimer);
+    const headers = flatten(rawHeaders);
+    const coding = parseContentEncoding(headers['content-encoding']);
+    const head: Head = { status, headers, latencyMs: this.#elapsed(), coding: coding ?? 'identity' };
+    this.#head = head;
+    if (hasNoBody(status, headers)) return;
+    if (this.#options.acceptBody?.(status, headers) === false) {
+      this.#respond(head, { body: null, bodyBytes: 0, cut: 'unwanted' });
+    } else if (coding === null) {
+      const encoding = headers['content-encoding'];
+      const message = `${this.#url.host} sent a body encoded as "${encoding}", which was not asked for.`;
+      this.#fail({ errorKind: 'protocol', message });
+    } else if (coding === 'identity' && this.#options.tooLarge !== 'truncate') {
+      const announced = Number(headers['content-length']);
+      if (announced > this.#options.limits.maxBodyBytes) {
+        this.#respond(head, { body: null, bodyBytes: 0, cut: 'too-large' });
+      }
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const head = this.#head;
+    if (head === null || this.#settled) return;
+    // Made by the first chunk: a decoder that gets no input at all would call an empty body broken.
+    this.#body ??= collectBody({
+      coding: head.coding,
+      firstChunk: chunk,
+      maxBytes: this.#options.limits.maxBodyBytes,
+      onDrain: () => controller.resume(),
+      onDone: (collected) => this.#finish(head, collected),
+    });
+    if (!this.#body.write(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#body !== null) this.#body.end();
+    else if (this.#head !== null)
+      this.#respond(this.#head, { body: Buffer.alloc(0), bodyBytes: 0, cut: null });
+  }
+
+  /** `_` is undefined when there never was a connection. */
+  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
+    const phase = this.#startedAt === null ? 'connecting' : this.#head === null ? 'waiting' : 'reading';
+    this.#fail(describeFailure(error, { host: this.#url.host, phase }));
+  }
+
+  #finish(head: Head, collected: CollectedBody): void {
+    switch (collected.kind) {
+      case 'whole':
+        this.#respond(head, { body: collected.body, bodyBytes: collected.bytes, cut: null });
+        return;
+      case 'too-large': {
+        const body = this.#options.tooLarge === 'truncate' ? collected.head : null;
+        this.#respond(head, { body, bodyBytes: collected.bytes, cut: 'too-large' });
+        return;
+      }
+      case 'failed':
+        this.#fail(describeBadBody(collected.error, this.#url.host));
+    }
+  }
+
+  #respond(
+    { status, headers, latencyMs }: Head,
+    rest: Pick<ResponseExchange, 'body' | 'bodyBytes' | 'cut'>,
+  ): void {
+    const startedAt = this.#startedAt;
+    if (startedAt === null) return;
+    this.#settle({
+      kind: 'response',
+      startedAt,
+      status,
+      headers,
+      latencyMs,
+      tookMs: this.#elapsed(),
+      ...rest,
+    });
+  }
+
+  #timeOut(what: string, limitMs: number): void {
+    this.#fail({ errorKind: 'timeout', message: `${this.#url.host} ${what} within ${limitMs / 1_000} s.` });
+  }
+
+  #fail(failure: Failure): void {
+    this.#settle({
+      kind: 'error',
+      ...failure,
+      startedAt: this.#startedAt,
+      tookMs: this.#elapsed(),
+      ...(this.#head === null ? {} : { status: this.#head.status }),
+    });
+  }
+
+  #settle(exchange: Exchange): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#headersTimer);
+    clearTimeout(this.#totalTimer);
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#body?.destroy();
+    // Ends the connection when this is a cut or a refusal; no effect once the response has come to its end.
+    this.#controller?.abort(new Error('the request is settled'));
+    this.#resolve(exchange);
+  }
+
+  #elapsed(): number {
+    return Math.round(performance.now() - this.#clockAtStart);
+  }
+}
+
+/** Then Content-Length, if there is one, speaks of a body that is not sent. */
+function hasNoBody(status: number, headers: ResponseHeaders): boolean {
+  return status === 204 || status === 304 || headers['content-length'] === '0';
+}
+
+function flatten(headers: IncomingHttpHeaders): ResponseHeaders {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name.toLowerCase(),
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ]);
+  return Object.fromEntries(entries);
+}

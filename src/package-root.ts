@@ -1,0 +1,15 @@
+/** Where this package lies: two steps away from the sources, three from the compiled files. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const packageRoot: string = nearestPackage(dirname(fileURLToPath(import.meta.url)));
+
+function nearestPackage(directory: string): string {
+  if (existsSync(join(directory, 'package.json'))) return directory;
+  const parent = dirname(directory);
+  if (parent === directory) {
+    throw new Error('Amble cannot find its own package.json above its program files: install it again.');
+  }
+  return nearestPackage(parent);
+}

@@ -1,0 +1,121 @@
+/**
+ * What a worker knows of the throttle's clock, and whether a lease allows a request right now. A worker does not trust its
+ * own clock: from the local times around a call that brought the server's time back, it knows that time only as an
+ * interval. `startBy` is judged by the late end of it and `notBefore` by the early end, so that an error of any clock makes
+ * the gap between two requests longer, never shorter.
+ */
+import type { Lease } from '../workflows/throttle/types.ts';
+
+/** Both local clocks read in one tick: the wall clock runs on while the machine sleeps, the monotonic one never jumps. */
+export interface Reading {
+  /** Date.now() */
+  wallMs: number;
+  /** performance.now() */
+  monotonicMs: number;
+}
+
+export function readClocks(): Reading {
+  return { wallMs: Date.now(), monotonicMs: performance.now() };
+}
+
+export type Verdict =
+  /** `startedAtEarly`: the server's time of the write, at most `errorMs` too early. It is what gets recorded. */
+  | { verdict: 'go'; startedAtEarly: number; errorMs: number }
+  | { verdict: 'wait'; ms: number }
+  | { verdict: 'too-late' }
+  /** Take a new sample, or hand the lease back. */
+  | { verdict: 'no-clock'; why: 'never sampled' | 'sample too old' | 'suspended since' };
+
+/** Server time now: between these two. */
+interface Interval {
+  early: number;
+  late: number;
+}
+
+interface Sample {
+  serverNow: number;
+  before: Reading;
+  after: Reading;
+}
+
+/** A sample older than this says nothing: a clock may have been set, a machine moved. */
+const SAMPLE_LIFE_MS = 5 * 60_000;
+/** Wall and monotonic clock further apart than this since the sample: the process was suspended, or a clock was set. */
+const CLOCKS_APART_MS = 500;
+/** The most by which NTP slews a clock; quartz alone is better than that. */
+const DRIFT = 500e-6;
+/** Server times, and the wall clock, are cut to whole milliseconds: the true time is up to this later. */
+const ROUNDING_MS = 1;
+const SAMPLES_KEPT = 8;
+
+export class ServerClock {
+  #samples: Sample[] = [];
+
+  /** An answer carried the server's time; `before` was read as the call went out, `after` as the answer came in. */
+  sample(serverNow: number, before: Reading, after: Reading): void {
+    this.#samples.push({ serverNow, before, after });
+    if (this.#samples.length <= SAMPLES_KEPT) return;
+    // The widest goes. Samples widen with age, so the rest is at once the recent and the precise.
+    const widths = this.#samples.map((sample) =>
+      usable(sample, after) ? width(intervalOf(sample, after)) : Infinity,
+    );
+    this.#samples.splice(widths.indexOf(Math.max(...widths)), 1);
+  }
+
+  /** To be asked in the very tick in which the request is written: a verdict is worth nothing a tick later. */
+  judge(lease: Pick<Lease, 'notBefore' | 'startBy'>, now: Reading): Verdict {
+    const intervals = this.#samples
+      .filter((sample) => usable(sample, now))
+      .map((sample) => intervalOf(sample, now))
+      .sort((one, other) => width(one) - width(other));
+    const [best] = intervals;
+    if (!best) return { verdict: 'no-clock', why: this.#whyNoClock(now) };
+
+    if (best.late > lease.startBy) return { verdict: 'too-late' };
+    if (best.early < lease.notBefore) {
+      return { verdict: 'wait', ms: Math.ceil(lease.notBefore - best.early) };
+    }
+    const startedAtEarly = Math.floor(best.early);
+    return { verdict: 'go', startedAtEarly, errorMs: Math.ceil(best.late - startedAtEarly) };
+  }
+
+  #whyNoClock(now: Reading): Extract<Verdict, { verdict: 'no-clock' }>['why'] {
+    if (this.#samples.length === 0) return 'never sampled';
+    return this.#samples.every((sample) => isOld(sample, now)) ? 'sample too old' : 'suspended since';
+  }
+}
+
+/** For the release: a request written at `write` was written at least this long ago. */
+export function agoAtLeastMs(write: Reading, now: Reading): number {
+  const elapsed = (now.monotonicMs - write.monotonicMs) * (1 - DRIFT);
+  return Math.max(0, Math.floor(elapsed - ROUNDING_MS));
+}
+
+function intervalOf({ serverNow, before, after }: Sample, now: Reading): Interval {
+  const since = elapsed(after, now);
+  const sinceBefore = elapsed(before, now);
+  // The monotonic clock may have stood still in a sleep too short to be noticed, but it never runs ahead of the time.
+  const atMost = Math.max(sinceBefore.monotonicMs, sinceBefore.wallMs + ROUNDING_MS);
+  return {
+    early: serverNow + since.monotonicMs * (1 - DRIFT),
+    late: serverNow + ROUNDING_MS + atMost * (1 + DRIFT),
+  };
+}
+
+function usable(sample: Sample, now: Reading): boolean {
+  const { wallMs, monotonicMs } = elapsed(sample.before, now);
+  return !isOld(sample, now) && Math.abs(wallMs - monotonicMs) <= CLOCKS_APART_MS;
+}
+
+function isOld(sample: Sample, now: Reading): boolean {
+  const { wallMs, monotonicMs } = elapsed(sample.before, now);
+  return Math.max(wallMs, monotonicMs) > SAMPLE_LIFE_MS;
+}
+
+function elapsed(from: Reading, to: Reading): Reading {
+  return { wallMs: to.wallMs - from.wallMs, monotonicMs: to.monotonicMs - from.monotonicMs };
+}
+
+function width({ early, late }: Interval): number {
+  return late - early;
+}

@@ -1,0 +1,121 @@
+/**
+ * The window of the frontier: per crawl and domain at most `window` pages are Queued, that is have an open workflow that
+ * is not asleep. Admission is the only way from Pending to Queued.
+ */
+import type { AdmittedPage } from '../../workflows/pages.ts';
+import type { Database } from './database.ts';
+import { Prisma } from './generated/client.ts';
+
+/** Rows as the raw queries of this folder return an admitted page. */
+export interface AdmittedRow {
+  id: bigint;
+  url_hash: Uint8Array;
+  url: string;
+  domain: string;
+  priority: number;
+  attempts: number;
+  next_at: Date | null;
+}
+
+export const ADMITTED_COLUMNS = Prisma.sql`id, url_hash, url, domain, priority, attempts, next_at`;
+
+export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
+  return {
+    pageId: row.id.toString(),
+    urlHash: Buffer.from(row.url_hash).toString('hex'),
+    url: row.url,
+    domain: row.domain,
+    priority: row.priority,
+    attempts: row.attempts,
+    nextAt: row.next_at?.getTime() ?? null,
+  };
+}
+
+/** How long a page may take from its admission to its first ask before the sweep looks after it. */
+export const FIRST_SIGN_MS = 60_000;
+
+/** Pages one call may admit: what its caller can start without filling a history. The sweep comes for the rest. */
+const MOST_AT_ONCE = 200;
+
+export interface Admission {
+  crawlId: string;
+  window: number;
+  /** Names the caller and occasion: asked again, it gets the same pages again. */
+  by: string;
+  /** Only these domains; null: all of the crawl. */
+  domains: readonly string[] | null;
+}
+
+/** Admits what there is room for and returns all pages that `by` has admitted and that nobody is known to have taken. */
+export async function admit(db: Database, admission: Admission): Promise<AdmittedPage[]> {
+  let room = MOST_AT_ONCE;
+  for (const domain of await domainsWithRoom(db, admission)) {
+    if (room === 0) break;
+    room -= await admitDomain(db, admission, domain, room);
+  }
+  const rows = await db.$queryRaw<AdmittedRow[]>`
+    SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admitted_by = ${admission.by} AND status = 'Queued'
+    ORDER BY priority, id`;
+  return rows.map(toAdmittedPage);
+}
+
+/** Read without a lock, so that a busy domain's row is not held by everybody who links to it. */
+async function domainsWithRoom(db: Database, { crawlId, window, domains }: Admission): Promise<string[]> {
+  const candidates =
+    domains === null
+      ? Prisma.sql`SELECT domain FROM crawl_domains WHERE crawl_id = ${crawlId}`
+      : Prisma.sql`SELECT unnest(${[...domains]}::text[]) AS domain`;
+  const rows = await db.$queryRaw<{ domain: string }[]>`
+    SELECT candidate.domain FROM (${candidates}) AS candidate
+    WHERE EXISTS (SELECT 1 FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
+                  AND p.status = 'Pending' AND p.next_at IS NULL)
+      AND (SELECT count(*) FROM (SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain = candidate.domain
+                                 AND q.status = 'Queued' LIMIT ${window}) AS queued) < ${window}
+    ORDER BY candidate.domain LIMIT ${MOST_AT_ONCE}`;
+  return rows.map((row) => row.domain);
+}
+
+async function admitDomain(
+  db: Database,
+  { crawlId, window, by }: Admission,
+  domain: string,
+  atMost: number,
+): Promise<number> {
+  return db.$transaction(async (tx) => {
+    const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null }[]>`
+      SELECT c.status::text, c.max_pages FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
+      WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
+    if (crawl?.status !== 'Running') return 0;
+    // A statement of its own: only one that begins after the lock sees what its last holder admitted.
+    const ready = await tx.$queryRaw<{ id: bigint }[]>`
+      SELECT id FROM pages
+      WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL
+      ORDER BY priority, id
+      LIMIT least(${atMost}, greatest(0, ${window} - (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId}
+                                                      AND domain = ${domain} AND status = 'Queued')))
+      FOR UPDATE SKIP LOCKED`;
+    const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
+    if (affordable === 0) return 0;
+    return tx.$executeRaw`
+      UPDATE pages SET status = 'Queued', admitted_by = ${by}, updated_at = now(),
+                       check_at = now() + ${FIRST_SIGN_MS} * interval '1 millisecond'
+      WHERE id = ANY(${ready.slice(0, affordable).map((row) => row.id)}::bigint[])`;
+  });
+}
+
+/** Takes up to `wanted` pages out of the crawl's budget and says how many it got. */
+async function reserve(tx: Prisma.TransactionClient, crawlId: string, wanted: number): Promise<number> {
+  if (wanted === 0) return 0;
+  const [budget] = await tx.$queryRaw<{ left: number }[]>`
+    SELECT (max_pages - pages_reserved) AS left FROM crawls WHERE id = ${crawlId} FOR UPDATE`;
+  const got = Math.max(0, Math.min(wanted, budget?.left ?? 0));
+  if (got > 0) await tx.$executeRaw`UPDATE crawls SET pages_reserved = pages_reserved + ${got} WHERE id = ${crawlId}`;
+  return got;
+}
+
+/** Gives one reserved page back: it was admitted but not fetched. */
+export async function refund(tx: Prisma.TransactionClient, crawlId: string, pages = 1): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE crawls SET pages_reserved = greatest(0, pages_reserved - ${pages})
+    WHERE id = ${crawlId} AND max_pages IS NOT NULL`;
+}

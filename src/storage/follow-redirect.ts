@@ -1,0 +1,46 @@
+/** A redirect ends its page; the target becomes a page of its own, so it is fetched once whoever points at it. */
+import type { CrawlSettings } from '../settings.ts';
+import { inScope, politenessKey, urlHash, type PolitenessUnit } from '../urls/index.ts';
+import type { Prisma } from './generated/client.ts';
+import { insertPages } from './insert-pages.ts';
+import type { PageRow } from './record-attempt.ts';
+
+const MOST_HOPS = 5;
+
+/** Returns the target's domain, or nothing where the target is not followed; the page's reason then says why. */
+export async function followRedirect(
+  tx: Prisma.TransactionClient,
+  settings: CrawlSettings,
+  keyedBy: PolitenessUnit,
+  page: PageRow,
+  target: string,
+): Promise<string[]> {
+  const host = new URL(target).hostname;
+  const refusal = refusalOf(settings, page, target);
+  if (refusal !== null) {
+    await tx.$executeRaw`UPDATE pages SET reason = ${refusal} WHERE id = ${page.id}`;
+    return [];
+  }
+  // People name a seed by its old address: where it moved to is what they meant.
+  if (page.seed && !page.scope_hosts.includes(host)) {
+    await tx.$executeRaw`
+      UPDATE crawls SET scope_hosts = array_append(scope_hosts, ${host})
+      WHERE id = ${page.crawl_id} AND NOT scope_hosts @> ARRAY[${host}]`;
+  }
+  const domain = politenessKey(target, keyedBy);
+  await insertPages(tx, {
+    crawlId: page.crawl_id,
+    depth: page.depth,
+    hops: page.hops + 1,
+    seed: page.seed,
+    foundOn: page.id,
+    pages: [{ url: target, hash: urlHash(target), domain }],
+  });
+  return [domain];
+}
+
+function refusalOf(settings: CrawlSettings, page: PageRow, target: string): string | null {
+  if (page.hops >= MOST_HOPS) return `not followed: more than ${MOST_HOPS} redirects in a row`;
+  if (page.seed || inScope(target, { scope: settings.scope, seedHosts: page.scope_hosts })) return null;
+  return 'not followed: the target is out of scope';
+}

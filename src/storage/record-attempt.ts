@@ -1,0 +1,162 @@
+/**
+ * The transaction that says what an attempt came to: attempt, request, page and links, all or nothing. Run again it
+ * changes nothing: a status moves only while it is open, an attempt is written once.
+ */
+import type { AttemptReport, ParsedRef } from '../attempt.ts';
+import { type FinalStatus, finalStatusOf, type PageStatus } from '../outcome.ts';
+import type { CrawlSettings } from '../settings.ts';
+import type { PolitenessUnit } from '../urls/index.ts';
+import { refund } from './admit.ts';
+import type { Database } from './database.ts';
+import { followRedirect } from './follow-redirect.ts';
+import type { Prisma } from './generated/client.ts';
+import { registerLinks } from './register-links.ts';
+import type { OutLink } from './register-links.ts';
+import { stepAside } from './step-aside.ts';
+
+export interface AttemptToRecord {
+  crawlId: string;
+  pageId: string;
+  /** 1 for the first. */
+  attempt: number;
+  report: AttemptReport;
+  slotWaitMs: number;
+  /** When the next attempt is due; null: this was the last. */
+  retryAt: number | null;
+  parsed: (ParsedRef & { links: readonly OutLink[] }) | null;
+}
+
+export interface Recorded {
+  /** The page's workflow may go on (it waits for its next attempt); false: it ends. */
+  goesOn: boolean;
+  /** Domains in which there may now be something to admit. */
+  domains: string[];
+}
+
+export interface PageRow {
+  id: bigint;
+  crawl_id: string;
+  url: string;
+  domain: string;
+  status: PageStatus;
+  depth: number;
+  hops: number;
+  seed: boolean;
+  priority: number;
+  attempts: number;
+  scope_hosts: string[];
+}
+
+export async function recordAttempt(
+  db: Database,
+  settings: CrawlSettings,
+  keyedBy: PolitenessUnit,
+  done: AttemptToRecord,
+): Promise<Recorded> {
+  return db.$transaction(async (tx) => {
+    const page = await lockPage(tx, done.pageId);
+    if (page === null) return { goesOn: false, domains: [] };
+    const repeated = page.attempts >= done.attempt;
+    if (repeated || !isOpen(page.status)) {
+      return { goesOn: page.status === 'Queued' || page.status === 'Waiting', domains: [page.domain] };
+    }
+    await insertAttempt(tx, page, done);
+    if (done.retryAt !== null) {
+      const reason = `attempt ${done.attempt} of ${settings.retry.maximumAttempts}: ${done.report.error ?? done.report.outcome}`;
+      const goesOn = await stepAside(tx, settings, page, { until: done.retryAt, reason, attempts: done.attempt });
+      return { goesOn, domains: [page.domain] };
+    }
+    const domains = await finish(tx, settings, keyedBy, page, done);
+    return { goesOn: false, domains: [page.domain, ...domains] };
+  });
+}
+
+/** Ends an open page without an attempt: cancelled, or poisoned by a fault of our own. */
+export async function endPage(
+  db: Database,
+  pageId: string,
+  end: { status: FinalStatus; reason: string },
+): Promise<Recorded> {
+  return db.$transaction(async (tx) => {
+    const page = await lockPage(tx, pageId);
+    if (page === null) return { goesOn: false, domains: [] };
+    if (isOpen(page.status)) {
+      await tx.$executeRaw`
+        UPDATE pages SET status = ${end.status}::page_status, reason = ${end.reason}, next_at = NULL, updated_at = now(),
+                         failed_at = CASE WHEN ${end.status} = 'Failed' THEN now() END
+        WHERE id = ${page.id}`;
+      if (page.status !== 'Pending') await refund(tx, page.crawl_id);
+    }
+    return { goesOn: false, domains: [page.domain] };
+  });
+}
+
+export function isOpen(status: PageStatus): boolean {
+  return status === 'Pending' || status === 'Queued' || status === 'Waiting';
+}
+
+export async function lockPage(tx: Prisma.TransactionClient, pageId: string): Promise<PageRow | null> {
+  const [page] = await tx.$queryRaw<PageRow[]>`
+    SELECT p.id, p.crawl_id, p.url, p.domain, p.status::text, p.depth, p.hops, p.seed, p.priority, p.attempts, c.scope_hosts
+    FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)} FOR UPDATE OF p`;
+  return page ?? null;
+}
+
+async function insertAttempt(tx: Prisma.TransactionClient, page: PageRow, done: AttemptToRecord): Promise<void> {
+  const { report, attempt } = done;
+  const startedAt = report.request === null ? null : new Date(report.request.startedAt);
+  await tx.$executeRaw`
+    INSERT INTO page_crawls (page_id, attempt, outcome, status_code, error_kind, error, priority, started_at, finished_at,
+                             slot_wait_ms, latency_ms, bytes, next_attempt_at)
+    VALUES (${page.id}, ${attempt}, ${report.outcome}::outcome, ${report.statusCode}::int, ${report.errorKind}, ${report.error},
+            ${page.priority}, ${startedAt}::timestamptz, ${new Date(report.finishedAt)}, ${done.slotWaitMs}::int,
+            ${report.latencyMs}::int, ${report.bytes}::int,
+            ${done.retryAt === null ? null : new Date(done.retryAt)}::timestamptz)
+    ON CONFLICT (page_id, attempt) DO NOTHING`;
+  if (report.request !== null) {
+    await insertRequest(tx, { ...report.request, purpose: 'page', crawlId: page.crawl_id, pageId: page.id });
+  }
+}
+
+export async function insertRequest(
+  tx: Prisma.TransactionClient,
+  request: NonNullable<AttemptReport['request']> & { purpose: 'page' | 'robots'; crawlId: string; pageId: bigint },
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
+                          status_code, took_ms)
+    VALUES (${request.leaseId}, ${request.domain}, ${request.crawlId}, ${request.pageId}, ${request.purpose}::purpose,
+            ${request.url}, ${new Date(request.startedAt)}, ${request.startedErrorMs}::int, ${request.minGapMs}::int,
+            ${request.statusCode}::int, ${request.tookMs}::int)
+    ON CONFLICT DO NOTHING`;
+}
+
+/** Writes the final status with what was found, and returns the domains of pages that became known by it. */
+async function finish(
+  tx: Prisma.TransactionClient,
+  settings: CrawlSettings,
+  keyedBy: PolitenessUnit,
+  page: PageRow,
+  { report, attempt, parsed }: AttemptToRecord,
+): Promise<string[]> {
+  const { found } = report;
+  const status: FinalStatus = found.kind === 'redirect' ? 'Redirected' : finalStatusOf(report.outcome);
+  const document = found.kind === 'document' ? found : null;
+  await tx.$executeRaw`
+    UPDATE pages SET status = ${status}::page_status, reason = ${report.error}, attempts = ${attempt}::int, next_at = NULL,
+      status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null}, language = ${parsed?.language ?? null},
+      content_type = ${document?.contentType ?? null}, content_hash = ${document?.contentHash ?? null},
+      content_bytes = ${document?.bytes ?? null}::int, parsed_hash = ${parsed?.hash ?? null},
+      links_found = ${parsed?.linksFound ?? 0}::int, etag = ${document?.etag ?? null},
+      last_modified = ${document?.lastModified ?? null}, updated_at = now(),
+      redirect_to = ${found.kind === 'redirect' ? found.to : null},
+      fetched_at = CASE WHEN ${status} = 'Fetched' THEN ${new Date(report.finishedAt)}::timestamptz END,
+      failed_at = CASE WHEN ${status} = 'Failed' THEN ${new Date(report.finishedAt)}::timestamptz END
+    WHERE id = ${page.id}`;
+  const domains: string[] = [];
+  if (found.kind === 'redirect') domains.push(...(await followRedirect(tx, settings, keyedBy, page, found.to)));
+  if (parsed !== null) domains.push(...(await registerLinks(tx, settings, keyedBy, page, parsed.links)));
+  // Last, because every page of the crawl may want this row.
+  if (status !== 'Fetched') await refund(tx, page.crawl_id);
+  return domains;
+}

@@ -1,0 +1,108 @@
+/** The stored robots.txt of each origin, and who is fetching it right now. */
+import type { RequestRecord } from '../attempt.ts';
+import type { Database } from './database.ts';
+import { insertRequest } from './record-attempt.ts';
+
+export type StoredRobots =
+  /** Rules to go by. `body` null: the origin has no robots.txt, so all is allowed. */
+  | { kind: 'rules'; body: string | null; fetchedAt: number }
+  /** This caller shall fetch it now: nobody else will until the claim runs out. */
+  | { kind: 'claimed' }
+  /** Nobody may go on before `until`: another fetches it, or it could not be reached. */
+  | { kind: 'held'; until: number; why: string; failingSince: number | null };
+
+interface RobotsRow {
+  body: string | null;
+  fetched_at: Date | null;
+  fresh: boolean;
+  held_until: Date | null;
+  claimed_until: Date | null;
+  failing_since: Date | null;
+  error: string | null;
+}
+
+/** Looks the rules up, and claims the fetch of them where it is due. Stale rules hold while a refresh fails or runs. */
+export async function consultRobots(
+  db: Database,
+  origin: string,
+  domain: string,
+  claimMs: number,
+): Promise<StoredRobots> {
+  const row = await readRow(db, origin);
+  if (row?.fresh && row.fetched_at !== null) {
+    return { kind: 'rules', body: row.body, fetchedAt: row.fetched_at.getTime() };
+  }
+  if (await claim(db, origin, domain, claimMs)) return { kind: 'claimed' };
+  const now = await readRow(db, origin);
+  if (now?.fetched_at) return { kind: 'rules', body: now.body, fetchedAt: now.fetched_at.getTime() };
+  const held = now?.held_until?.getTime() ?? 0;
+  const claimed = now?.claimed_until?.getTime() ?? 0;
+  return {
+    kind: 'held',
+    until: Math.max(held, claimed),
+    why: held > claimed ? `robots.txt of ${origin}: ${now?.error ?? 'not reached'}` : `robots.txt of ${origin} is being fetched`,
+    failingSince: now?.failing_since?.getTime() ?? null,
+  };
+}
+
+async function readRow(db: Database, origin: string): Promise<RobotsRow | undefined> {
+  const [row] = await db.$queryRaw<RobotsRow[]>`
+    SELECT body, fetched_at, coalesce(fresh_until > now(), false) AS fresh, held_until, claimed_until, failing_since, error
+    FROM robots WHERE origin = ${origin}`;
+  return row;
+}
+
+/** One statement, so that of a hundred cold pages exactly one spends its slot on robots.txt. */
+async function claim(db: Database, origin: string, domain: string, claimMs: number): Promise<boolean> {
+  const claimed = await db.$executeRaw`
+    INSERT INTO robots (origin, domain, claimed_until)
+    VALUES (${origin}, ${domain}, now() + ${claimMs} * interval '1 millisecond')
+    ON CONFLICT (origin) DO UPDATE SET claimed_until = excluded.claimed_until
+    WHERE coalesce(robots.claimed_until, '-infinity') <= now() AND coalesce(robots.held_until, '-infinity') <= now()
+      AND coalesce(robots.fresh_until, '-infinity') <= now()`;
+  return claimed === 1;
+}
+
+/** Gives a claim back unused. */
+export async function unclaimRobots(db: Database, origin: string): Promise<void> {
+  await db.$executeRaw`UPDATE robots SET claimed_until = NULL WHERE origin = ${origin}`;
+}
+
+/** Keeps the claim alive while the next hop of a redirected robots.txt waits for its slot. */
+export async function extendClaim(db: Database, origin: string, claimMs: number): Promise<void> {
+  await db.$executeRaw`
+    UPDATE robots SET claimed_until = now() + ${claimMs} * interval '1 millisecond' WHERE origin = ${origin}`;
+}
+
+export async function saveRules(
+  db: Database,
+  origin: string,
+  rules: { body: string | null; statusCode: number; freshMs: number },
+): Promise<void> {
+  await db.$executeRaw`
+    UPDATE robots SET body = ${rules.body}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
+      fresh_until = now() + ${rules.freshMs} * interval '1 millisecond', failures = 0, failing_since = NULL,
+      held_until = NULL, claimed_until = NULL
+    WHERE origin = ${origin}`;
+}
+
+/** Records a failed try; nobody tries again before the hold, which doubles up to its cap, is over. Returns its end. */
+export async function saveUnreachable(
+  db: Database,
+  origin: string,
+  failure: { statusCode: number | null; error: string; holdMs: number; maxHoldMs: number },
+): Promise<number> {
+  const [row] = await db.$queryRaw<{ held_until: Date }[]>`
+    UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = failures + 1,
+      failing_since = coalesce(failing_since, now()), claimed_until = NULL,
+      held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(failures, 20)) * interval '1 millisecond'
+    WHERE origin = ${origin} RETURNING held_until`;
+  return row?.held_until.getTime() ?? Date.now() + failure.holdMs;
+}
+
+export async function recordRobotsRequest(
+  db: Database,
+  request: RequestRecord & { crawlId: string; pageId: string },
+): Promise<void> {
+  await insertRequest(db, { ...request, purpose: 'robots', pageId: BigInt(request.pageId) });
+}

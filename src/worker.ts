@@ -1,0 +1,116 @@
+/**
+ * One worker process: three Temporal workers, one for each task queue, around one set of shared parts. See the queues in
+ * workflows/ids.ts for why they are apart.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { makeActivities } from '../activities/index.ts';
+import { fetchQueue, throttleQueue } from '../workflows/ids.ts';
+import type { AmbleConfig } from './config/index.ts';
+import { openContentStore } from './content-store.ts';
+import { makeAgentPool } from './http/index.ts';
+import { makeLogger } from './logger.ts';
+import { remember } from './remember.ts';
+import { ServerClock } from './server-clock.ts';
+import { readCrawl } from './storage/crawls.ts';
+import { openDatabase } from './storage/database.ts';
+import { temporalLogger } from './temporal-logger.ts';
+
+export interface WorkerSetup {
+  config: AmbleConfig;
+  temporal: { address: string; namespace: string };
+  databaseUrl: string;
+  /** Unset: to standard error, from the configured level on. */
+  log?: Logger;
+}
+
+export interface RunningWorker {
+  /** Takes no new work, lets what is under way finish, then closes everything. */
+  stop(): Promise<void>;
+  /** Rejects when the worker cannot go on. */
+  failed: Promise<never>;
+}
+
+/** Asks wait for nothing but the throttle's next workflow task, so many fit into one process. */
+const PAGE_ACTIVITIES = 200;
+
+/** About 0.3 MB each; a page that waits for long is evicted and replayed when its grant comes. */
+const CACHED_PAGES = 400;
+const CACHED_THROTTLES = 200;
+
+const CRAWLS_REMEMBERED = 100;
+
+export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
+  const { config, temporal, databaseUrl, log = makeLogger(config.logLevel) } = setup;
+  installRuntime(log);
+  const connection = await NativeConnection.connect({ address: temporal.address });
+  const clientConnection = await Connection.connect({ address: temporal.address });
+  const db = openDatabase(databaseUrl);
+  const agents = makeAgentPool();
+  const activities = makeActivities({
+    config,
+    db,
+    client: new Client({ connection: clientConnection, namespace: temporal.namespace }),
+    store: openContentStore(config.contentDir),
+    agents,
+    clock: new ServerClock(),
+    log,
+    crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
+  });
+  const shared = { connection, namespace: temporal.namespace, shutdownGraceTime: '10s' } as const;
+  const workers = await Promise.all([
+    Worker.create({
+      ...shared,
+      ...workflows(),
+      taskQueue: config.taskQueue,
+      activities: activities.pages,
+      maxConcurrentActivityTaskExecutions: PAGE_ACTIVITIES,
+      maxCachedWorkflows: CACHED_PAGES,
+    }),
+    Worker.create({
+      ...shared,
+      ...workflows(),
+      taskQueue: throttleQueue(config.taskQueue),
+      activities: activities.throttles,
+      maxCachedWorkflows: CACHED_THROTTLES,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: fetchQueue(config.taskQueue),
+      activities: activities.fetches,
+      maxConcurrentActivityTaskExecutions: config.fetchSlots,
+    }),
+  ]);
+  const runs = workers.map((worker) => worker.run());
+  const ended = Promise.all(runs).finally(() => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  });
+  return {
+    failed: ended.then(() => new Promise<never>(() => {})),
+    async stop() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled(runs);
+      await agents.destroy();
+      await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
+    },
+  };
+}
+
+/** The bundle of the build; from sources (tests) they are bundled on the way. */
+function workflows(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  if (existsSync(codePath)) return { workflowBundle: { codePath } };
+  return { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) };
+}
+
+let runtimeInstalled = false;
+
+/** Once in a process, before any worker: the SDK's own log lines go where ours go. */
+function installRuntime(log: Logger): void {
+  if (runtimeInstalled) return;
+  runtimeInstalled = true;
+  Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
+}

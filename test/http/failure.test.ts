@@ -1,0 +1,131 @@
+import https from 'node:https';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
+import { loopbackAgent, STARTED_AT, sendForError } from './support/fetching.ts';
+import { httpServer, listen, rawServer } from './support/servers.ts';
+
+describe('told apart, in words a person understands', () => {
+  test('a refused connection', async () => {
+    const failed = await sendForError('http://127.0.0.1:1/');
+    expect(failed).toMatchObject({ errorKind: 'connect', startedAt: null });
+    expect(failed.message).toBe('The connection to 127.0.0.1:1 was refused.');
+  });
+
+  test('a name that does not exist', async () => {
+    const notFound = Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.test'), { code: 'ENOTFOUND' });
+    const agent = loopbackAgent({ lookup: (_name, _options, callback) => callback(notFound, []) });
+    const failed = await sendForError('http://nowhere.test/', { agent });
+    expect(failed).toMatchObject({ errorKind: 'dns', startedAt: null });
+    expect(failed.message).toBe('The name nowhere.test could not be looked up (ENOTFOUND).');
+  });
+
+  test('a connection closed without an answer', async () => {
+    const server = await rawServer((socket) => socket.end());
+    const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
+    expect(failed).toMatchObject({ errorKind: 'reset', startedAt: STARTED_AT });
+  });
+
+  test('a connection reset before an answer', async () => {
+    const server = await rawServer((socket) => socket.resetAndDestroy());
+    const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
+    expect(failed).toMatchObject({ errorKind: 'reset', startedAt: STARTED_AT });
+    expect(failed.message).toBe(`127.0.0.1:${server.port} reset the connection before it answered.`);
+  });
+
+  test.each([
+    ['Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'],
+    ['chunked', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf'],
+    [
+      'chunked, closed',
+      'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf',
+    ],
+    ['closed', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 100\r\n\r\nhalf'],
+  ])('a body that ends too early (%s)', async (_, answer) => {
+    const server = await rawServer((socket) => socket.end(answer));
+    const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
+    expect(failed).toMatchObject({ errorKind: 'truncated', status: 200, startedAt: STARTED_AT });
+  });
+
+  test('a compressed body that ends too early', async () => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync('something to read'.repeat(100)).subarray(0, -12));
+    });
+    expect(await sendForError(`http://127.0.0.1:${port}/`)).toMatchObject({
+      errorKind: 'truncated',
+      status: 200,
+    });
+  });
+
+  test.each(['gzip', 'br', 'deflate'])('a body that is not the %s it claims to be', async (encoding) => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', encoding);
+      response.end('<html>plainly not compressed</html>');
+    });
+    const failed = await sendForError(`http://127.0.0.1:${port}/`);
+    expect(failed).toMatchObject({ errorKind: 'protocol', message: expect.stringContaining('is damaged') });
+  });
+
+  test('an encoding that was not asked for', async () => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'zstd');
+      response.end('?');
+    });
+    const failed = await sendForError(`http://127.0.0.1:${port}/`);
+    expect(failed).toMatchObject({ errorKind: 'protocol', message: expect.stringContaining('"zstd"') });
+  });
+
+  test('an answer that is not HTTP', async () => {
+    const server = await rawServer((socket) => socket.end('220 mail.test ESMTP ready\r\n'));
+    const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
+    expect(failed).toMatchObject({
+      errorKind: 'protocol',
+      message: expect.stringContaining('not valid HTTP'),
+    });
+  });
+
+  test('endless headers', async () => {
+    const server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(`x-more: ${'y'.repeat(1_000)}\r\n`));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
+    expect(failed).toMatchObject({ errorKind: 'protocol', message: expect.stringContaining('too large') });
+  });
+
+  test('a certificate nobody vouches for', async () => {
+    const server = https.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY });
+    const port = await listen(server);
+    const agent = loopbackAgent({ resolve: { 'secure.test': '127.0.0.1' } });
+    const failed = await sendForError(`https://secure.test:${port}/`, { agent });
+    expect(failed).toMatchObject({ errorKind: 'tls', startedAt: null });
+  });
+
+  test('a certificate for another name', async () => {
+    const server = https.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY });
+    const port = await listen(server);
+    const agent = loopbackAgent({ ca: CERTIFICATE, resolve: { 'other.test': '127.0.0.1' } });
+    expect(await sendForError(`https://other.test:${port}/`, { agent })).toMatchObject({ errorKind: 'tls' });
+  });
+
+  test('https spoken to a port that knows only http', async () => {
+    const port = await httpServer((_, response) => response.end());
+    expect(await sendForError(`https://127.0.0.1:${port}/`)).toMatchObject({
+      errorKind: 'tls',
+      startedAt: null,
+    });
+  });
+
+  test('a handshake that is hung up on', async () => {
+    const server = await rawServer((socket) => socket.end());
+    expect(await sendForError(`https://127.0.0.1:${server.port}/`)).toMatchObject({
+      errorKind: 'tls',
+      startedAt: null,
+    });
+  });
+});

@@ -1,0 +1,209 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { LIMITS, loopbackAgent, STARTED_AT, sendForError, sendForResponse, untilFree } from './support/fetching.ts';
+import { httpServer, rawServer } from './support/servers.ts';
+
+describe('a response', () => {
+  test('comes with lower-case headers, repeated ones joined', async () => {
+    const server = await rawServer((socket) =>
+      socket.write(
+        'HTTP/1.1 404 No\r\nX-Thing: a\r\nx-thing: b\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nhey',
+      ),
+    );
+    const response = await sendForResponse(`http://127.0.0.1:${server.port}/`);
+    expect(response.status).toBe(404);
+    expect(response.headers).toMatchObject({ 'x-thing': 'a, b', 'content-type': 'text/plain' });
+    expect(response.body?.toString()).toBe('hey');
+    expect(response.bodyBytes).toBe(3);
+    expect(response.tookMs).toBeGreaterThanOrEqual(response.latencyMs);
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['identity', (text: string) => Buffer.from(text)],
+  ])('encoded as %s is decoded', async (encoding, encode) => {
+    const text = 'a long walk '.repeat(10_000);
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', encoding);
+      response.end(encode(text));
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`);
+    expect(response.body?.toString()).toBe(text);
+    expect(response.bodyBytes).toBe(text.length);
+  });
+
+  test('without a body is an empty one, whatever encoding it announces', async () => {
+    const port = await httpServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '0' });
+      response.end();
+    });
+    expect((await sendForResponse(`http://127.0.0.1:${port}/`)).body).toEqual(Buffer.alloc(0));
+  });
+
+  test('is a redirect that is reported, not followed', async () => {
+    const paths: (string | undefined)[] = [];
+    const port = await httpServer((request, response) => {
+      paths.push(request.url);
+      response.writeHead(301, { location: '/elsewhere' });
+      response.end();
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/here`);
+    expect(response).toMatchObject({ status: 301, headers: { location: '/elsewhere' } });
+    expect(paths).toEqual(['/here']);
+  });
+
+  test('after 103 Early Hints is the real one', async () => {
+    const port = await httpServer((_, response) => {
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+      response.end('page');
+    });
+    expect(await sendForResponse(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200, bodyBytes: 4 });
+  });
+
+  test('whose body nobody wants is cut off as soon as its headers say so', async () => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-type', 'video/mp4');
+      response.write('never ending');
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`, {
+      acceptBody: (status, headers) => status === 200 && headers['content-type'] === 'text/html',
+    });
+    expect(response).toMatchObject({ status: 200, body: null, bodyBytes: 0, cut: 'unwanted' });
+  });
+
+  test('leaves its connection to the next request', async () => {
+    const server = await rawServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx'));
+    const agent = loopbackAgent();
+    await sendForResponse(`http://127.0.0.1:${server.port}/1`, { agent });
+    await untilFree(agent);
+    await sendForResponse(`http://127.0.0.1:${server.port}/2`, { agent });
+    expect(server.connections()).toBe(1);
+  });
+});
+
+describe('a body over its limit', () => {
+  const limits = { ...LIMITS, maxBodyBytes: 50_000 };
+
+  test('is dropped unread when Content-Length gives it away', async () => {
+    const server = await rawServer((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50001\r\n\r\n'),
+    );
+    const response = await sendForResponse(`http://127.0.0.1:${server.port}/`, { limits });
+    expect(response).toMatchObject({ body: null, bodyBytes: 0, cut: 'too-large' });
+  });
+
+  test('is cut as it streams when it never ends', async () => {
+    const port = await httpServer((_, response) => {
+      const more = (): void => {
+        while (response.write('x'.repeat(10_000)) && !response.destroyed);
+      };
+      response.on('drain', more);
+      more();
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`, { limits });
+    expect(response).toMatchObject({ body: null, cut: 'too-large' });
+    expect(response.bodyBytes).toBeGreaterThan(limits.maxBodyBytes);
+  });
+
+  test('is cut before a gzip bomb unfolds', async () => {
+    const bomb = gzipSync(Buffer.alloc(200_000_000));
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(bomb);
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`, { limits });
+    expect(response).toMatchObject({ body: null, cut: 'too-large' });
+    expect(response.bodyBytes).toBeLessThan(1_000_000);
+  });
+
+  test('is kept up to the limit where that is asked for', async () => {
+    const port = await httpServer((_, response) => response.end('ab'.repeat(40_000)));
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`, { limits, tooLarge: 'truncate' });
+    expect(response.cut).toBe('too-large');
+    expect(response.body?.toString()).toBe('ab'.repeat(25_000));
+  });
+
+  test('exactly at the limit is whole', async () => {
+    const port = await httpServer((_, response) => response.end('a'.repeat(50_000)));
+    expect(await sendForResponse(`http://127.0.0.1:${port}/`, { limits })).toMatchObject({
+      cut: null,
+      bodyBytes: 50_000,
+    });
+  });
+});
+
+describe('time runs out', () => {
+  test('when the headers do not come', async () => {
+    const server = await rawServer(() => {});
+    const failed = await sendForError(`http://127.0.0.1:${server.port}/`, {
+      limits: { ...LIMITS, headersTimeoutMs: 50 },
+    });
+    expect(failed).toMatchObject({ errorKind: 'timeout', startedAt: STARTED_AT });
+    expect(failed.message).toBe(`127.0.0.1:${server.port} did not answer within 0.05 s.`);
+  });
+
+  test('when the body drips for ever', async () => {
+    const port = await httpServer((_, response) => {
+      const drip = setInterval(() => response.write('.'), 5);
+      response.on('close', () => clearInterval(drip));
+    });
+    const failed = await sendForError(`http://127.0.0.1:${port}/`, {
+      limits: { ...LIMITS, totalTimeoutMs: 100 },
+    });
+    expect(failed).toMatchObject({ errorKind: 'timeout', status: 200 });
+  });
+
+  test('when the name is never looked up', async () => {
+    const agent = loopbackAgent({ connectTimeoutMs: 50, lookup: () => {} });
+    const failed = await sendForError('http://slow.test/', { agent });
+    expect(failed).toMatchObject({ errorKind: 'timeout', startedAt: null });
+    expect(failed.message).toBe('No connection to slow.test in the time allowed.');
+  });
+});
+
+describe('called off', () => {
+  test('before it begins, nothing is contacted', async () => {
+    const server = await rawServer(() => {});
+    const failed = await sendForError(`http://127.0.0.1:${server.port}/`, { signal: AbortSignal.abort() });
+    expect(failed).toMatchObject({ errorKind: 'aborted', startedAt: null });
+    expect(server.connections()).toBe(0);
+  });
+
+  test('while connecting, nothing is written even if the connection then comes about', async () => {
+    const server = await rawServer(() => {});
+    const calledOff = new AbortController();
+    let finishLookup = (): void => {};
+    const agent = loopbackAgent({
+      lookup: (_name, _options, callback) => {
+        finishLookup = () => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+        calledOff.abort();
+      },
+    });
+    const connected = new Promise<void>((resolve) => void agent.once('connect', () => resolve()));
+    const failed = await sendForError(`http://late.test:${server.port}/`, {
+      agent,
+      signal: calledOff.signal,
+    });
+    expect(failed).toMatchObject({ errorKind: 'aborted', startedAt: null });
+    finishLookup();
+    await connected;
+    await agent.close();
+    expect(server.received()).toBe('');
+  });
+
+  test('in the middle of the body, the request counts as started', async () => {
+    const calledOff = new AbortController();
+    const port = await httpServer((_, response) => response.write('half'));
+    const failed = await sendForError(`http://127.0.0.1:${port}/`, {
+      signal: calledOff.signal,
+      acceptBody: () => {
+        setImmediate(() => calledOff.abort());
+        return true;
+      },
+    });
+    expect(failed).toMatchObject({ errorKind: 'aborted', startedAt: STARTED_AT, status: 200 });
+  });
+});

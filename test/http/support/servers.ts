@@ -1,0 +1,63 @@
+/** Real servers on loopback, closed when the test that opened them ends. */
+import http from 'node:http';
+import net from 'node:net';
+import tls from 'node:tls';
+import { onTestFinished } from 'vitest';
+import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
+
+export interface RawServer {
+  port: number;
+  /** Every byte that arrived so far over all connections, decrypted. */
+  received(): string;
+  connections(): number;
+  /** When the first connection is gone, and with it all that could still have arrived. */
+  firstClosed: Promise<void>;
+}
+
+/** Speaks bytes, for what no HTTP library would send. With `secure`, it speaks them as secure.test. */
+export async function rawServer(
+  onRequest: (socket: net.Socket) => void,
+  { secure = false } = {},
+): Promise<RawServer> {
+  let received = '';
+  const sockets: net.Socket[] = [];
+  const talk = (socket: net.Socket): void => {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+      onRequest(socket);
+    });
+  };
+  const server = secure
+    ? tls.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, talk)
+    : net.createServer(talk);
+  const firstClosed = new Promise<void>((resolve) => {
+    server.on('connection', (socket: net.Socket) => {
+      sockets.push(socket);
+      if (sockets.length === 1) socket.once('close', () => resolve());
+    });
+  });
+  const port = await listen(server);
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return { port, received: () => received, connections: () => sockets.length, firstClosed };
+}
+
+export async function httpServer(handler: http.RequestListener): Promise<number> {
+  const server = http.createServer(handler);
+  const port = await listen(server);
+  onTestFinished(() => server.closeAllConnections());
+  return port;
+}
+
+export async function listen(server: net.Server): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The test server has no port.');
+  return address.port;
+}

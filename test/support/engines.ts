@@ -1,0 +1,58 @@
+/** The engines of this test run (see global-setup.ts), as a test sees them. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import type {} from './global-setup.ts';
+
+export interface TestEngines {
+  temporalAddress: string;
+  namespace: string;
+}
+
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+export function testEngines(): TestEngines {
+  return { temporalAddress: inject('temporalAddress'), namespace: inject('temporalNamespace') };
+}
+
+/** A database with the current schema and nothing in it. */
+export function freshDatabase(): Promise<TestDatabase> {
+  return createDatabase(`TEMPLATE "${databaseOf(inject('templateDatabaseUrl'))}"`);
+}
+
+/** A database without any table. */
+export function bareDatabase(): Promise<TestDatabase> {
+  return createDatabase('TEMPLATE template0');
+}
+
+async function createDatabase(template: string): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdministrator(`CREATE DATABASE "${name}" ${template}`);
+  return {
+    url: withDatabase(inject('templateDatabaseUrl'), name),
+    drop: () => asAdministrator(`DROP DATABASE "${name}" WITH (FORCE)`),
+  };
+}
+
+async function asAdministrator(statement: string): Promise<void> {
+  const client = new pg.Client(withDatabase(inject('templateDatabaseUrl'), 'postgres'));
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { ask, release, reset, started, type ThrottleState, tick } from '../../workflows/throttle/index.ts';
+import type { Reception } from '../../workflows/throttle/types.ts';
+import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle } from './support.ts';
+
+let hour = 0;
+/** One request, long after the last, that the site receives so. */
+function request(state: ThrottleState, reception: Reception, wish = {}, retryAfterMs?: number): void {
+  const now = NOON + ++hour * 7_200_000;
+  const { id } = granted(state, anAsk(`t${hour}`, wish), now);
+  const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
+  release(
+    state,
+    { leaseId: id, use: { kind: 'started', agoMs: 0, tookMs: 9, reception, ...patience } },
+    now,
+    middle,
+  );
+}
+
+describe('backoff', () => {
+  test('doubles the gap with each overload, up to its cap', () => {
+    const state = openThrottle();
+    const grown = [20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000];
+    for (const backoffMs of grown) {
+      request(state, 'overloaded');
+      expect(state.backoffMs).toBe(backoffMs);
+    }
+  });
+
+  test('begins at a second where there was no gap to double', () => {
+    const state = openThrottle();
+    request(state, 'overloaded', { delay: fixed(0) });
+    expect(state.backoffMs).toBe(1_000);
+  });
+
+  test('is halved by each success, and gone once it is below the delay', () => {
+    const state = openThrottle();
+    for (let n = 0; n < 3; n += 1) request(state, 'overloaded', { delay: fixed(15_000) });
+    const left = [60_000, 30_000, 15_000, 0].map(() => {
+      request(state, 'ok', { delay: fixed(15_000) });
+      return state.backoffMs;
+    });
+    expect(left).toEqual([60_000, 30_000, 15_000, 0]);
+  });
+
+  test('counts overloads that were in flight together as one event, and forgives nothing for what was out before', () => {
+    const state = openThrottle();
+    const wish = { concurrency: 4, delay: fixed(1_000) };
+    const leases = [0, 1, 2].map((n) => {
+      const lease = granted(state, anAsk(`p${n}`, wish), NOON + n * 1_000);
+      started(state, lease.id, 0, NOON + n * 1_000);
+      return lease;
+    });
+    const receptions = ['overloaded', 'overloaded', 'ok'] as const;
+    for (const [n, { id }] of leases.entries()) {
+      const use = { kind: 'started', agoMs: 0, tookMs: 9, reception: receptions[n] ?? 'ok' } as const;
+      release(state, { leaseId: id, use }, NOON + 4_000, middle);
+    }
+    expect(state.backoffMs).toBe(2_000);
+    expect(state.stats.overloaded).toBe(2);
+  });
+
+  test('does not grow when the site cannot be reached, which is only counted', () => {
+    const state = openThrottle();
+    request(state, 'unreachable');
+    expect(state.backoffMs).toBe(0);
+    expect(state.stats.unreachable).toBe(1);
+  });
+
+  test('is forgotten when the operator resets it', () => {
+    const state = openThrottle();
+    request(state, 'overloaded', {}, 60_000);
+    reset(state);
+    expect([state.backoffMs, state.blockedUntil]).toEqual([0, null]);
+  });
+});
+
+describe('Retry-After', () => {
+  test('blocks the domain for that long and up to a tenth more', () => {
+    const state = openThrottle();
+    request(state, 'overloaded', {}, 100_000);
+    const { lastStart, blockedUntil } = state;
+    expect(blockedUntil).toBe((lastStart?.at ?? 0) + 105_000);
+    ask(state, anAsk('waiting'), lastStart?.at ?? 0, middle);
+    expect(tick(state, lastStart?.at ?? 0, middle).wakeAt).toBe((blockedUntil ?? 0) - CONFIG.leadMs);
+  });
+
+  test('is capped', () => {
+    const state = openThrottle();
+    request(state, 'overloaded', {}, 10 * CONFIG.maxRetryAfterMs);
+    expect((state.blockedUntil ?? 0) - (state.lastStart?.at ?? 0)).toBe(1.05 * CONFIG.maxRetryAfterMs);
+  });
+});

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ask, release, setDelay, tick } from '../../workflows/throttle/index.ts';
+import type { Ask, Release } from '../../workflows/throttle/types.ts';
+import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
+
+/** A throttle whose last request, of a crawl with this delay, started at noon. */
+function startedAtNoon(wish: Partial<Ask> = {}, crawlDelay?: NonNullable<Release['crawlDelay']>) {
+  const state = openThrottle();
+  const { id } = granted(state, anAsk('first', wish), NOON);
+  const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+  release(state, { leaseId: id, use, ...(crawlDelay ? { crawlDelay } : {}) }, NOON, middle);
+  return state;
+}
+
+const origin = 'https://example.org';
+
+describe('the gap is the longest of', () => {
+  test('the delay of the crawl that sent the last request', () => {
+    const state = startedAtNoon({ delay: fixed(30_000) });
+    const lease = granted(state, anAsk('other', { delay: fixed(1_000) }), NOON + 30_000);
+    expect(lease).toMatchObject({ notBefore: NOON + 30_000, minGapMs: 30_000 });
+  });
+
+  test('the delay of the crawl that sends the next', () => {
+    const state = startedAtNoon({ delay: fixed(1_000) });
+    ask(state, anAsk('other', { delay: fixed(30_000) }), NOON, middle);
+    expect(tickedOne(state, NOON + 29_700).notBefore).toBe(NOON + 30_000);
+  });
+
+  test('the operator’s delay for the domain, also for the page already waiting', () => {
+    const state = startedAtNoon();
+    ask(state, anAsk('waiting'), NOON, middle);
+    setDelay(state, fixed(40_000));
+    expect(ticked(state, NOON + 39_699)).toEqual([]);
+    setDelay(state, null);
+    expect(tickedOne(state, NOON + 39_699).minGapMs).toBe(10_000);
+  });
+
+  test('the longest Crawl-delay of the domain’s origins, capped', () => {
+    const state = startedAtNoon({}, { origin, delayMs: 20_000 });
+    expect(ask(state, anAsk('waiting'), NOON + 19_000, middle).kind).toBe('queued');
+    release(
+      state,
+      { leaseId: 'any', use: { kind: 'unused' }, crawlDelay: { origin, delayMs: 1e9 } },
+      NOON,
+      middle,
+    );
+    expect(tick(state, NOON, middle).wakeAt).toBe(NOON + CONFIG.maxCrawlDelayMs - CONFIG.leadMs);
+    release(
+      state,
+      { leaseId: 'any', use: { kind: 'unused' }, crawlDelay: { origin, delayMs: null } },
+      NOON,
+      middle,
+    );
+    expect(tickedOne(state, NOON + 19_000).minGapMs).toBe(10_000);
+  });
+
+  test('the backoff', () => {
+    const state = openThrottle();
+    const { id } = granted(state, anAsk('first'), NOON);
+    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'overloaded' } as const;
+    release(state, { leaseId: id, use }, NOON, middle);
+    expect(granted(state, anAsk('next'), NOON + 20_000).minGapMs).toBe(20_000);
+  });
+});
+
+test('Crawl-delays of more origins than are remembered keep the longest', () => {
+  const state = startedAtNoon();
+  for (let n = 1; n <= 40; n += 1) {
+    const crawlDelay = { origin: `https://h${n}.example.org`, delayMs: n * 1_000 };
+    release(state, { leaseId: 'any', use: { kind: 'unused' }, crawlDelay }, NOON, middle);
+  }
+  expect(Object.values(state.crawlDelays)).toHaveLength(16);
+  expect(Math.max(...Object.values(state.crawlDelays))).toBe(40_000);
+});
+
+describe('a delay that is a range', () => {
+  test('is drawn once a gap, however often the throttle looks', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 40, maxLength: 40 }),
+        (draws) => {
+          const state = startedAtNoon({ delay: { minMs: 5_000, maxMs: 15_000 } });
+          const [first = 0] = draws;
+          let n = 0;
+          const random = () => draws[n++ % draws.length] ?? 0;
+          ask(state, anAsk('waiting', { delay: { minMs: 5_000, maxMs: 15_000 } }), NOON, random);
+          for (let now = NOON; state.leases.length === 0; now += 500) tick(state, now, random);
+          expect(state.leases[0]?.lease.minGapMs).toBe(Math.ceil(5_000 + first * 10_000));
+          expect(n).toBe(1);
+        },
+      ),
+    );
+  });
+
+  test('is drawn anew for the next gap', () => {
+    const state = startedAtNoon({ delay: { minMs: 5_000, maxMs: 15_000 } });
+    const wish = { delay: { minMs: 5_000, maxMs: 15_000 } };
+    const draws = [0.1, 0.9];
+    const random = () => draws.shift() ?? 0;
+    const gaps = ['a', 'b'].map((ticket, n) => {
+      const answer = ask(state, anAsk(ticket, wish), NOON + (n + 1) * 100_000, random);
+      if (answer.kind !== 'granted') throw new Error('both come long after the gap');
+      release(state, { leaseId: answer.lease.id, use: { kind: 'unused' } }, answer.now, random);
+      return answer.lease.minGapMs;
+    });
+    expect(gaps).toEqual([6_000, 14_000]);
+  });
+});

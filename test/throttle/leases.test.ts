@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { ask, release, started, tick, undeliverable } from '../../workflows/throttle/index.ts';
+import type { Use } from '../../workflows/throttle/types.ts';
+import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
+
+const well = (agoMs: number): Use => ({ kind: 'started', agoMs, tookMs: agoMs, reception: 'ok' });
+
+/** A page holds a lease since noon and another waits behind it. */
+function oneOutOneWaiting(wish: Parameters<typeof anAsk>[1] = {}) {
+  const state = openThrottle();
+  const lease = granted(state, anAsk('first', wish), NOON);
+  expect(ask(state, anAsk('second', wish), NOON, middle).kind).toBe('queued');
+  return { state, lease };
+}
+
+describe('a lease', () => {
+  test('has a start window and ends the longest fetch after it', () => {
+    const { lease } = oneOutOneWaiting();
+    expect(lease).toMatchObject({
+      notBefore: NOON,
+      startBy: NOON + CONFIG.startWindowMs,
+      expiresAt: NOON + CONFIG.startWindowMs + 60_000,
+      minGapMs: 10_000,
+    });
+  });
+
+  test('that ends without a report counts as started at its startBy', () => {
+    const { state, lease } = oneOutOneWaiting({ delay: fixed(90_000) });
+    expect(ticked(state, lease.expiresAt)).toEqual([]);
+    expect(tickedOne(state, lease.startBy + 90_000).notBefore).toBe(lease.startBy + 90_000);
+    expect(state.stats.lost).toBe(1);
+  });
+
+  test('that is lost frees its slot at once and counts as started at its startBy', () => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: { kind: 'lost' } }, NOON + 1_000, middle);
+    expect(tick(state, NOON + 1_000, middle)).toEqual({
+      grants: [],
+      wakeAt: lease.startBy + 10_000 - CONFIG.leadMs,
+    });
+    expect(tickedOne(state, lease.startBy + 10_000).notBefore).toBe(lease.startBy + 10_000);
+  });
+
+  test('that was not used leaves the last start as it was', () => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 1_000, middle);
+    expect(tickedOne(state, NOON + 1_000).notBefore).toBe(NOON + 1_000);
+  });
+
+  test('once reported lets the next one go its gap after the actual start, not after the grant or the report', () => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: well(3_000) }, NOON + 7_000, middle);
+    expect(ticked(state, NOON + 14_000 - CONFIG.leadMs - 1)).toEqual([]);
+    expect(tickedOne(state, NOON + 14_000 - CONFIG.leadMs).notBefore).toBe(NOON + 14_000);
+  });
+
+  test.each([
+    ['before its lease', 7_001],
+    ['in the future', -1],
+    ['not a number', Number.NaN],
+  ])('whose start is reported as %s counts as started now', (_case, agoMs) => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: well(agoMs) }, NOON + 7_000, middle);
+    expect(state.lastStart?.at).toBe(NOON + 7_000);
+  });
+
+  test('is followed at once where nobody wants a delay', () => {
+    const { state, lease } = oneOutOneWaiting({ delay: fixed(0) });
+    expect(ticked(state, NOON + 100)).toEqual([]);
+    release(state, { leaseId: lease.id, use: well(40) }, NOON + 100, middle);
+    expect(tickedOne(state, NOON + 100).notBefore).toBe(NOON + 100);
+  });
+
+  test('reported late may move the last start later and nothing else', () => {
+    const { state, lease } = oneOutOneWaiting();
+    tick(state, lease.expiresAt, middle);
+    const before = structuredClone(state);
+    const use: Use = { ...well(20), reception: 'overloaded', retryAfterMs: 5_000 };
+    release(state, { leaseId: lease.id, use }, lease.expiresAt + 10, middle);
+    expect(state).toEqual({ ...before, lastStart: { ...before.lastStart, at: lease.expiresAt - 10 } });
+    release(state, { leaseId: lease.id, use: well(30_000) }, lease.expiresAt + 20, middle);
+    expect(state.lastStart?.at).toBe(lease.expiresAt - 10);
+  });
+
+  test('released a second time counts once', () => {
+    const { state, lease } = oneOutOneWaiting();
+    const report = { leaseId: lease.id, use: well(1_000) };
+    release(state, report, NOON + 2_000, middle);
+    const once = structuredClone(state);
+    release(state, report, NOON + 2_000, middle);
+    expect(state).toEqual(once);
+  });
+
+  test('whose page is closed is unused, and the next page gets the slot', () => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
+    const second = tickedOne(state, NOON);
+    undeliverable(state, second.id, NOON + 50);
+    expect(state.stats.unused).toBe(2);
+    expect(granted(state, anAsk('third'), NOON + 50).notBefore).toBe(NOON + 50);
+  });
+
+  test('whose page is closed is lost if it also went out as an answer', () => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
+    const second = tickedOne(state, NOON);
+    expect(granted(state, anAsk('second'), NOON + 10)).toEqual(second);
+    undeliverable(state, second.id, NOON + 50);
+    expect(state.lastStart?.at).toBe(second.startBy);
+  });
+
+  test('of a former life moves the last start when it is reported', () => {
+    const state = openThrottle();
+    release(state, { leaseId: 'example.org/former/7', use: well(500) }, NOON + 2_000, middle);
+    expect(granted(state, anAsk('first'), NOON + 11_400).notBefore).toBe(NOON + 11_500);
+  });
+});
+
+describe('with concurrency above 1', () => {
+  const wish = { concurrency: 2, delay: fixed(1_000) };
+
+  test('starts keep the gap all the same: an unreported lease counts as starting at its startBy', () => {
+    const { state, lease } = oneOutOneWaiting(wish);
+    expect(lease.startBy).toBe(NOON + CONFIG.parallelStartWindowMs);
+    const second = tickedOne(state, lease.startBy + 1_000 - CONFIG.leadMs);
+    expect(second.notBefore).toBe(lease.startBy + 1_000);
+    expect(state.leases).toHaveLength(2);
+  });
+
+  test('a reported start lets the next one go sooner', () => {
+    const { state, lease } = oneOutOneWaiting(wish);
+    started(state, lease.id, 50, NOON + 150);
+    expect(tickedOne(state, NOON + 900).notBefore).toBe(NOON + 1_100);
+  });
+
+  test('no more leases are out than the next ticket tolerates', () => {
+    const { state, lease } = oneOutOneWaiting(wish);
+    started(state, lease.id, 0, NOON);
+    tickedOne(state, NOON + 1_000);
+    ask(state, anAsk('third', wish), NOON + 1_000, middle);
+    expect(ticked(state, NOON + 30_000)).toEqual([]);
+    release(state, { leaseId: lease.id, use: well(30_000) }, NOON + 30_000, middle);
+    expect(ticked(state, NOON + 30_000)).toHaveLength(1);
+  });
+
+  test('a page of a crawl that wants to be alone waits until it is', () => {
+    const state = openThrottle();
+    const lease = granted(state, anAsk('first', wish), NOON);
+    started(state, lease.id, 0, NOON);
+    ask(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON, middle);
+    expect(ticked(state, NOON + 30_000)).toEqual([]);
+  });
+
+  test('without any delay leases go out side by side, without waiting for each other', () => {
+    const { state } = oneOutOneWaiting({ concurrency: 2, delay: fixed(0) });
+    expect(tickedOne(state, NOON).notBefore).toBe(NOON);
+  });
+});
+
+describe('the start window', () => {
+  test('grows to four times the usual way from grant to start, up to its cap', () => {
+    const state = openThrottle();
+    const slow = granted(state, anAsk('slow'), NOON);
+    release(state, { leaseId: slow.id, use: well(0) }, NOON + 10_000, middle);
+    const next = granted(state, anAsk('next'), NOON + 20_000);
+    expect(next.startBy - next.notBefore).toBe(40_000);
+    release(state, { leaseId: next.id, use: { kind: 'unused' } }, NOON + 3_000_000, middle);
+    const capped = granted(state, anAsk('capped'), NOON + 3_000_000);
+    expect(capped.startBy - capped.notBefore).toBe(CONFIG.maxStartWindowMs);
+  });
+});

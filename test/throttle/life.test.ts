@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ask,
+  emptyStats,
+  idleAt,
+  isIdle,
+  newThrottle,
+  opened,
+  pause,
+  release,
+  resume,
+  setDelay,
+  tick,
+  toStored,
+  view,
+  whyDelayRefused,
+} from '../../workflows/throttle/index.ts';
+import type { StoredDomain } from '../../workflows/throttle/types.ts';
+import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
+
+const ROW: StoredDomain = {
+  clean: true,
+  lastStart: NOON - 4_000,
+  lastGapMs: 10_000,
+  delay: null,
+  paused: false,
+  backoffMs: 0,
+  crawlDelays: {},
+  stats: emptyStats(),
+};
+
+function reopened(row: Partial<StoredDomain>) {
+  const state = newThrottle('example.org', CONFIG);
+  ask(state, anAsk('first', { delay: fixed(1_000) }), NOON, middle);
+  opened(state, { ...ROW, ...row }, NOON);
+  return state;
+}
+
+describe('a new life', () => {
+  test('of a domain never seen grants at once', () => {
+    const state = newThrottle('example.org', CONFIG);
+    ask(state, anAsk('first'), NOON, middle);
+    opened(state, null, NOON + 5);
+    expect(tickedOne(state, NOON + 5).notBefore).toBe(NOON + 5);
+  });
+
+  test('keeps the gap to the last start of the life before', () => {
+    expect(tickedOne(reopened({}), NOON + 6_000).notBefore).toBe(NOON + 6_000);
+  });
+
+  test('after one that did not end in order waits for the longest lease it may have left behind', () => {
+    const state = reopened({ clean: false, lastStart: null });
+    const due = NOON + CONFIG.leadMs + CONFIG.maxStartWindowMs + ROW.lastGapMs;
+    expect(tick(state, NOON, middle).wakeAt).toBe(due - CONFIG.leadMs);
+    expect(tickedOne(state, due).notBefore).toBe(due);
+  });
+
+  test('has learned what the one before knew', () => {
+    const row = { delay: fixed(7), paused: true, backoffMs: 8, crawlDelays: { 'https://a': 9 } };
+    expect(toStored(reopened(row), false)).toMatchObject(row);
+  });
+
+  test('does not let the row undo what the operator said while it was read', () => {
+    const state = newThrottle('example.org', CONFIG);
+    pause(state);
+    setDelay(state, fixed(20_000));
+    opened(state, ROW, NOON);
+    expect(state).toMatchObject({ paused: true, operatorDelay: fixed(20_000) });
+  });
+
+  test('names its leases unlike any life before', () => {
+    const ids = [NOON, NOON + 1].map((now) => {
+      const state = newThrottle('example.org', CONFIG);
+      opened(state, null, now);
+      return granted(state, anAsk('t'), now).id;
+    });
+    expect(new Set(ids).size).toBe(2);
+  });
+});
+
+describe('a throttle ends', () => {
+  test('only long after its gap has run out', () => {
+    const state = reopened({});
+    const lease = tickedOne(state, NOON + 6_000);
+    expect(idleAt(state)).toBeNull();
+    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+    release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
+    expect(idleAt(state)).toBe(NOON + 7_000 + CONFIG.idleMs);
+    expect(isIdle(state, NOON + 7_000 + CONFIG.idleMs)).toBe(true);
+    expect(toStored(state, true)).toMatchObject({ clean: true, lastStart: NOON + 6_000, lastGapMs: 1_000 });
+  });
+
+  test('neither while pages wait, nor while it is paused, nor before a Retry-After is over', () => {
+    const state = openThrottle();
+    expect(isIdle(state, NOON + CONFIG.idleMs)).toBe(true);
+    pause(state);
+    expect(idleAt(state)).toBeNull();
+    resume(state);
+    state.blockedUntil = NOON + 50_000;
+    expect(idleAt(state)).toBe(NOON + 50_000 + CONFIG.idleMs);
+    ask(state, anAsk('waiting'), NOON, middle);
+    expect(idleAt(state)).toBeNull();
+  });
+
+  test('and what it stores while leases are out counts them as started at their startBy', () => {
+    const state = openThrottle();
+    const lease = granted(state, anAsk('out', { delay: { minMs: 1, maxMs: 30_000 } }), NOON);
+    expect(toStored(state, false)).toMatchObject({ lastStart: lease.startBy, lastGapMs: 30_000 });
+  });
+});
+
+describe('the operator', () => {
+  test('pauses the domain with the next grant, and resumes it where it was', () => {
+    const state = openThrottle();
+    pause(state);
+    expect(ask(state, anAsk('waiting'), NOON, middle).kind).toBe('queued');
+    expect(tick(state, NOON + 1_000, middle)).toEqual({ grants: [], wakeAt: null });
+    resume(state);
+    expect(ticked(state, NOON + 2_000)).toHaveLength(1);
+  });
+
+  test('is told in a sentence why a delay is refused', () => {
+    expect(whyDelayRefused(fixed(10_000))).toBeNull();
+    expect(whyDelayRefused(null)).toBeNull();
+    expect(whyDelayRefused(fixed(-1))).toMatch(/^The delay -1 to -1 ms is refused: /);
+    expect(whyDelayRefused(fixed(Number.NaN))).not.toBeNull();
+  });
+
+  test('sees why the next page waits and until when', () => {
+    const state = reopened({
+      crawlDelays: { 'https://example.org': 30_000 },
+      stats: { ...emptyStats(), started: 4 },
+    });
+    for (const ticket of ['a', 'b']) ask(state, anAsk(ticket), NOON, middle);
+    expect(view(state, NOON)).toMatchObject({
+      domain: 'example.org',
+      phase: 'open',
+      gapMs: 30_000,
+      gapBecause: 'crawl-delay',
+      nextGrantAt: NOON + 26_000,
+      waiting: 3,
+      next: [{ workflowId: 'page-first' }, { workflowId: 'page-a' }, { workflowId: 'page-b' }],
+      leases: [],
+      stats: { started: 4 },
+    });
+    pause(state);
+    expect(view(state, NOON)).toMatchObject({ phase: 'paused', nextGrantAt: null });
+  });
+});

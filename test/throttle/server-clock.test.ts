@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { agoAtLeastMs, type Reading, ServerClock } from '../../src/server-clock.ts';
+import { NOON } from './support.ts';
+
+/** A machine whose wall clock is an hour behind the server and whose monotonic clock began 1 s ago at noon. */
+const at = (ms: number): Reading => ({ wallMs: NOON - 3_600_000 + ms, monotonicMs: 1_000 + ms });
+const lease = { notBefore: NOON, startBy: NOON + 15_000 };
+
+/** Learned in a call from noon to 100 ms later. */
+function clock(): ServerClock {
+  const clock = new ServerClock();
+  clock.sample(NOON + 50, at(0), at(100));
+  return clock;
+}
+
+describe('a worker', () => {
+  test('goes ahead within the lease, and records the earliest moment that it may be', () => {
+    expect(clock().judge(lease, at(100))).toEqual({ verdict: 'go', startedAtEarly: NOON + 50, errorMs: 103 });
+  });
+
+  test('judges notBefore by the early end of what it knows', () => {
+    expect(clock().judge({ ...lease, notBefore: NOON + 1_000 }, at(100))).toEqual({
+      verdict: 'wait',
+      ms: 950,
+    });
+  });
+
+  test('judges startBy by the late end of what it knows', () => {
+    const best = clock();
+    expect(best.judge({ ...lease, startBy: NOON + 152 }, at(100)).verdict).toBe('too-late');
+    expect(best.judge({ ...lease, startBy: NOON + 153 }, at(100)).verdict).toBe('go');
+  });
+
+  test('without a sample has no clock', () => {
+    expect(new ServerClock().judge(lease, at(0))).toEqual({ verdict: 'no-clock', why: 'never sampled' });
+  });
+
+  test('trusts no sample older than 5 minutes', () => {
+    const longLease = { notBefore: NOON, startBy: NOON + 3_600_000 };
+    expect(clock().judge(longLease, at(300_000)).verdict).toBe('go');
+    expect(clock().judge(longLease, at(300_001))).toEqual({ verdict: 'no-clock', why: 'sample too old' });
+  });
+
+  test('trusts no sample since which its clocks went more than half a second apart', () => {
+    const woken = { ...at(4_000), monotonicMs: at(3_499).monotonicMs };
+    expect(clock().judge(lease, woken)).toEqual({ verdict: 'no-clock', why: 'suspended since' });
+  });
+
+  test('counts a sleep too short to be noticed against itself', () => {
+    const woken = { ...at(1_000), monotonicMs: at(600).monotonicMs };
+    expect(clock().judge({ ...lease, startBy: NOON + 1_050 }, woken).verdict).toBe('too-late');
+  });
+
+  test('uses the most precise of its recent samples', () => {
+    const best = clock();
+    best.sample(NOON + 210, at(205), at(215));
+    for (let n = 0; n < 20; n += 1) best.sample(NOON + 1_000, at(300), at(1_700));
+    expect(best.judge(lease, at(1_700))).toMatchObject({ verdict: 'go', errorMs: 15 });
+  });
+
+  test('says how long ago it wrote, never more than it was', () => {
+    expect(agoAtLeastMs(at(0), at(10_000))).toBe(9_994);
+    expect(agoAtLeastMs(at(0), at(0))).toBe(0);
+  });
+});
+
+test('the true server time always lies between the recorded start and its error', () => {
+  const ms = fc.double({ min: 0, max: 250_000, noNaN: true });
+  const machine = fc.record({
+    wallOff: fc.integer({ min: -1e9, max: 1e9 }),
+    rate: fc.double({ min: 1 - 4e-4, max: 1 + 4e-4, noNaN: true }),
+  });
+  const calls = fc.array(fc.tuple(ms, fc.nat(800), fc.nat(800)), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(machine, calls, ms, fc.nat(400), ({ wallOff, rate }, samples, later, asleepMs) => {
+      const lastCall = Math.max(...samples.map(([begin, out, back]) => begin + out + back));
+      const read = (t: number, asleep = 0): Reading => ({
+        wallMs: Math.floor(NOON + t + wallOff),
+        monotonicMs: (t - asleep) * rate,
+      });
+      const clock = new ServerClock();
+      for (const [begin, out, back] of [...samples].sort(([one], [other]) => one - other)) {
+        clock.sample(Math.floor(NOON + begin + out), read(begin), read(begin + out + back));
+      }
+      const t = lastCall + asleepMs + later / 5;
+      const verdict = clock.judge({ notBefore: 0, startBy: Number.MAX_SAFE_INTEGER }, read(t, asleepMs));
+      if (verdict.verdict !== 'go') {
+        expect(verdict.verdict).toBe('no-clock');
+        return;
+      }
+      expect(verdict.startedAtEarly).toBeLessThanOrEqual(NOON + t);
+      expect(verdict.startedAtEarly + verdict.errorMs).toBeGreaterThanOrEqual(NOON + t);
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,62 @@
+/** A throttle to try rules on: an open one, an ask with defaults, and randomness that is none. */
+import { ask, newThrottle, opened, type ThrottleState, tick } from '../../workflows/throttle/index.ts';
+import type { Ask, DelayRange, Lease, ThrottleConfig } from '../../workflows/throttle/types.ts';
+
+export const NOON = Date.UTC(2026, 0, 1, 12);
+
+export const CONFIG: ThrottleConfig = {
+  leadMs: 300,
+  startWindowMs: 15_000,
+  maxStartWindowMs: 300_000,
+  parallelStartWindowMs: 2_000,
+  queueLimit: 1_000,
+  maxBackoffMs: 600_000,
+  maxRetryAfterMs: 3_600_000,
+  maxCrawlDelayMs: 120_000,
+  idleMs: 600_000,
+};
+
+export const middle = () => 0.5;
+
+export function fixed(ms: number): DelayRange {
+  return { minMs: ms, maxMs: ms };
+}
+
+export function openThrottle(config: Partial<ThrottleConfig> = {}): ThrottleState {
+  const state = newThrottle('example.org', { ...CONFIG, ...config });
+  opened(state, null, NOON);
+  return state;
+}
+
+export function anAsk(ticket: string, wish: Partial<Ask> = {}): Ask {
+  return {
+    ticket,
+    workflowId: `page-${ticket}`,
+    crawlId: 'crawl',
+    priority: 5,
+    front: false,
+    delay: fixed(10_000),
+    concurrency: 1,
+    longestFetchMs: 60_000,
+    ...wish,
+  };
+}
+
+/** The lease that the ask is granted at once; a failure if it is not. */
+export function granted(state: ThrottleState, asked: Ask, now: number): Lease {
+  const answer = ask(state, asked, now, middle);
+  if (answer.kind !== 'granted') throw new Error(`${asked.ticket} should be granted, but is ${answer.kind}`);
+  return answer.lease;
+}
+
+/** The leases that a tick grants. */
+export function ticked(state: ThrottleState, now: number): Lease[] {
+  return tick(state, now, middle).grants.map(({ lease }) => lease);
+}
+
+/** The one lease that a tick grants; a failure if it is another number. */
+export function tickedOne(state: ThrottleState, now: number): Lease {
+  const [lease, ...more] = ticked(state, now);
+  if (!lease || more.length > 0) throw new Error('the tick should grant exactly one lease');
+  return lease;
+}

@@ -1,0 +1,38 @@
+/**
+ * The activities as workflows call them: how long each may take and how it is retried, and why. Where an option depends on
+ * the page it is given at the call.
+ */
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { Activities, ThrottleActivities } from '../activities/index.ts';
+
+/** Trouble of our own (a database away) is waited out without limit; it never ends a page. */
+const patiently = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
+
+/** A regular activity: from a local one the page's worker would hold a workflow-task slot that the throttle may need. */
+export const { acquireSlot } = proxyActivities<Activities>({ startToCloseTimeout: '30s', retry: patiently });
+
+/**
+ * Never retried by Temporal: every attempt needs a slot of its own. On cancellation the page waits for the fetch to end,
+ * so that the lease is reported by the one who knows whether it was used.
+ */
+export const { fetchPage } = proxyActivities<Activities>({
+  startToCloseTimeout: '5m',
+  retry: { maximumAttempts: 1 },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/** Local: a parse takes milliseconds and a regular activity six events. */
+export const { parsePage } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '1m',
+  localRetryThreshold: '10s',
+});
+
+/** Local for five seconds at most: one that retries for longer would pin a workflow-task slot while the database is away. */
+const soon = {
+  scheduleToCloseTimeout: '5s',
+  retry: { initialInterval: '100ms', maximumInterval: '1s' },
+} as const;
+export const local = proxyLocalActivities<Activities>(soon);
+export const regular = proxyActivities<Activities>({ startToCloseTimeout: '1m', retry: patiently });
+
+export const throttle = proxyActivities<ThrottleActivities>({ startToCloseTimeout: '30s', retry: patiently });

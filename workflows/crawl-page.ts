@@ -1,0 +1,259 @@
+/**
+ * One page, from its admission to its final status: ask for a slot, fetch, parse, persist, start what was found.
+ * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
+ */
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
+import { CancellationScope, continueAsNew, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import type { FetchResult, PersistInput, PersistResult } from '../activities/index.ts';
+import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
+import { isRetryable } from '../src/outcome.ts';
+import { fetchPage, local, parsePage, regular } from './activities.ts';
+import { durably } from './durably.ts';
+import { fetchQueue } from './ids.ts';
+import { type PageInput, type RobotsHop, startPages } from './pages.ts';
+import { asTemporalPolicy, retryDelayMs } from './retry-policy.ts';
+import { type Slot, Slots } from './slots.ts';
+import { inWords } from './words.ts';
+
+/** Fetches that were sent and never reported before the page is charged an attempt for them. */
+const MOST_SENT_AND_LOST = 3;
+
+/** After this many refused leases in a row something is slow: do not ask again at once. */
+const PATIENT_REFUSALS = 3;
+const REFUSAL_PAUSE_MS = 5_000;
+
+type Granted = Extract<Slot, { kind: 'granted' }>;
+
+export async function CrawlPage(input: PageInput): Promise<void> {
+  const slots = new Slots(input);
+  try {
+    await new PageVisit(input, slots).run();
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(async () => {
+      await slots.leave();
+      await settle(input, { kind: 'ended', status: 'Cancelled', reason: 'the page was cancelled' });
+    });
+    throw error;
+  }
+}
+
+class PageVisit {
+  private attempt: number;
+  private sentAndLost: number;
+  private refusals = 0;
+  private robotsHop: RobotsHop | null;
+  /** The next ask goes to the head of the line: this page has just spent a slot on robots.txt. */
+  private front = false;
+  /** When the present attempt first asked for a slot. */
+  private askedAt: number | null = null;
+
+  constructor(
+    private readonly input: PageInput,
+    private readonly slots: Slots,
+  ) {
+    this.attempt = input.page.attempts + 1;
+    this.sentAndLost = input.carry?.sentAndLost ?? 0;
+    this.robotsHop = input.carry?.robotsHop ?? null;
+  }
+
+  async run(): Promise<void> {
+    const { nextAt } = this.input.page;
+    if (nextAt !== null) await this.sleepUntil(nextAt, 'not before');
+    for (;;) {
+      const domain = this.robotsHop?.domain ?? this.input.page.domain;
+      const slot = await this.slots.acquire({ domain, front: this.front });
+      if (slot.kind === 'renew') return this.renew();
+      if (slot.kind === 'over') return this.end(slot.crawlOver);
+      this.askedAt ??= slot.askedAt;
+      const result = await this.fetch(slot);
+      const goesOn = await this.heed(slot, result);
+      if (!goesOn) return;
+    }
+  }
+
+  /** What a fetch came to decides whether this page asks for another slot. */
+  private async heed(slot: Granted, result: FetchResult): Promise<boolean> {
+    this.front = false;
+    if (result.kind !== 'refused') this.refusals = 0;
+    switch (result.kind) {
+      case 'refused':
+        this.refusals += 1;
+        if (this.refusals > PATIENT_REFUSALS) await sleep(REFUSAL_PAUSE_MS, { summary: `slot not used: ${result.reason}` });
+        return true;
+      case 'robots-read':
+        this.robotsHop = null;
+        this.front = true;
+        return true;
+      case 'robots-moved':
+        this.robotsHop = result.hop;
+        this.front = true;
+        return true;
+      case 'held':
+        this.robotsHop = null;
+        return this.wait(result.until, result.reason);
+      case 'trouble':
+        return this.trouble(slot, result.reason, result.sent);
+      case 'attempt':
+        return this.conclude(result.report);
+    }
+  }
+
+  private async fetch(slot: Granted): Promise<FetchResult> {
+    const { lease, ask, domain } = slot;
+    const { page, crawlId, settings } = this.input;
+    const left = lease.startBy - Date.now();
+    if (left <= 0) {
+      await this.slots.giveBack(domain, lease.id, { kind: 'unused' });
+      return { kind: 'refused', reason: 'its start window had passed', reported: true };
+    }
+    try {
+      const result = await fetchPage.executeWithOptions(
+        {
+          taskQueue: fetchQueue(workflowInfo().taskQueue),
+          scheduleToStartTimeout: left,
+          startToCloseTimeout: left + settings.fetch.totalTimeoutMs + settings.heartbeatMs,
+          heartbeatTimeout: settings.heartbeatMs,
+          summary: this.robotsHop === null ? `fetch ${page.url}` : `fetch ${this.robotsHop.url}`,
+        },
+        [{ crawlId, pageId: page.pageId, url: page.url, domain, lease, ask, robotsHop: this.robotsHop }],
+      );
+      // The fetch could not reach the throttle: say it for it, and wait until it is said.
+      if (!result.reported) await this.slots.giveBack(domain, lease.id, { kind: wasSent(result) ? 'lost' : 'unused' });
+      return result;
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      return this.fetchDied(slot, error);
+    }
+  }
+
+  /** The fetch ended without a word of its own: its worker died, hung, or threw what nobody expected. */
+  private async fetchDied(slot: Granted, failure: ActivityFailure): Promise<FetchResult> {
+    const { cause } = failure;
+    const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
+    await CancellationScope.nonCancellable(() =>
+      this.slots.giveBack(slot.domain, slot.lease.id, { kind: neverStarted ? 'unused' : 'lost' }),
+    );
+    if (isCancellation(failure)) throw failure;
+    if (neverStarted) return { kind: 'refused', reason: 'no worker took the fetch in time', reported: true };
+    const reason = cause instanceof ApplicationFailure ? cause.message : 'its worker stopped answering';
+    return { kind: 'trouble', reason, sent: true, reported: true };
+  }
+
+  /** Trouble of our own costs no attempt; only a request that was sent and lost is counted, so that it has an end. */
+  private async trouble(slot: Granted, reason: string, sent: boolean): Promise<boolean> {
+    if (sent) this.sentAndLost += 1;
+    if (this.sentAndLost < MOST_SENT_AND_LOST) {
+      if (!sent) await sleep(REFUSAL_PAUSE_MS, { summary: `trouble of our own: ${reason}` });
+      return true;
+    }
+    this.sentAndLost = 0;
+    return this.conclude({
+      outcome: 'Failed',
+      statusCode: null,
+      errorKind: 'lost',
+      error: `The fetch was lost ${MOST_SENT_AND_LOST} times; the last time: ${reason}`,
+      request: null,
+      finishedAt: Math.max(Date.now(), slot.lease.notBefore),
+      latencyMs: null,
+      bytes: null,
+      found: { kind: 'nothing' },
+    });
+  }
+
+  /** Records an attempt that counts; true when another one is due. */
+  private async conclude(fetched: AttemptReport): Promise<boolean> {
+    const { report, parsed, poisoned } = await this.parse(fetched);
+    const { retry } = this.input.settings;
+    const again = isRetryable(report.outcome) && !poisoned;
+    const delay = again ? retryDelayMs(retry, this.attempt, Math.random) : null;
+    const retryAt = delay === null ? null : Date.now() + delay;
+    const startedAt = report.request?.startedAt ?? report.finishedAt;
+    const slotWaitMs = Math.max(0, startedAt - (this.askedAt ?? startedAt));
+    const { goesOn } = await settle(this.input, {
+      kind: 'attempt',
+      attempt: this.attempt,
+      report,
+      parsed,
+      slotWaitMs,
+      retryAt,
+    });
+    if (!goesOn || retryAt === null || delay === null) return false;
+    await this.sleepUntil(retryAt, `retry ${this.attempt + 1} of ${retry.maximumAttempts}`);
+    this.attempt += 1;
+    this.sentAndLost = 0;
+    this.askedAt = null;
+    return true;
+  }
+
+  /** `poisoned`: parsing failed to the last retry; fetching the page again would not help. */
+  private async parse(
+    report: AttemptReport,
+  ): Promise<{ report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean }> {
+    if (report.found.kind !== 'document') return { report, parsed: null, poisoned: false };
+    const { page, crawlId, settings } = this.input;
+    try {
+      const parsed = await parsePage.executeWithOptions(
+        { retry: asTemporalPolicy(settings.retry), summary: `parse ${page.url}` },
+        [{ crawlId, url: page.url, contentHash: report.found.contentHash, contentType: report.found.contentType }],
+      );
+      return { report, parsed, poisoned: false };
+    } catch (error) {
+      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+      const message = `The page could not be parsed: ${error.cause?.message ?? error.message}`;
+      return { report: { ...report, outcome: 'Failed', errorKind: 'parse', error: message }, parsed: null, poisoned: true };
+    }
+  }
+
+  /** A wait that is nobody's fault; a long one gives up this page's place in the window. */
+  private async wait(until: number, reason: string): Promise<boolean> {
+    if (until - Date.now() > this.input.settings.longWaitMs) {
+      const { goesOn } = await settle(this.input, { kind: 'waiting', until, reason });
+      if (!goesOn) return false;
+    }
+    await this.sleepUntil(until, reason);
+    return true;
+  }
+
+  private async sleepUntil(at: number, why: string): Promise<void> {
+    const ms = at - Date.now();
+    if (ms > 0) await sleep(ms, { summary: `${why}, in ${inWords(ms)}`.slice(0, 200) });
+  }
+
+  private async end(crawlOver: boolean): Promise<void> {
+    if (crawlOver) await settle(this.input, { kind: 'ended', status: 'Cancelled', reason: 'the crawl is over' });
+  }
+
+  private async renew(): Promise<void> {
+    const page = { ...this.input.page, attempts: this.attempt - 1, nextAt: null };
+    const carry = { ...this.slots.carry(), sentAndLost: this.sentAndLost, robotsHop: this.robotsHop };
+    await continueAsNew<typeof CrawlPage>({ ...this.input, page, carry });
+  }
+}
+
+/** Whether the lease of an unreported result may have been used. */
+function wasSent(result: FetchResult): boolean {
+  switch (result.kind) {
+    case 'refused':
+    case 'held':
+      return false;
+    case 'trouble':
+      return result.sent;
+    case 'robots-read':
+    case 'robots-moved':
+    case 'attempt':
+      return true;
+  }
+}
+
+/** Writes what happened, then starts the pages for which that made room. */
+async function settle(input: PageInput, event: PersistInput['event']): Promise<PersistResult> {
+  const step: PersistInput = { crawlId: input.crawlId, pageId: input.page.pageId, event };
+  const summary = `record ${event.kind === 'attempt' ? event.report.outcome : event.kind} for ${input.page.url}`.slice(0, 200);
+  const persisted = await durably(
+    () => local.persistPage.executeWithOptions({ summary }, [step]),
+    () => regular.persistPage.executeWithOptions({ summary }, [step]),
+  );
+  await startPages(input.crawlId, input.settings, persisted.start);
+  return persisted;
+}

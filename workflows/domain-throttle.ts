@@ -1,0 +1,169 @@
+/**
+ * One domain's throttle: a long-lived workflow that carries messages and timers for the rules in ./throttle. Nothing is
+ * decided here. Handlers answer at once and never wait; the loop below acts on what they left behind.
+ */
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { throttle as steps } from './activities.ts';
+import {
+  acquireUpdate,
+  delayUpdate,
+  grantedSignal,
+  pauseUpdate,
+  releasedSignal,
+  resumeUpdate,
+  startedSignal,
+  throttleQuery,
+  withdrawnSignal,
+} from './messages.ts';
+import { isGone } from './slots.ts';
+import * as rules from './throttle/index.ts';
+import type { Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
+import { inWords } from './words.ts';
+
+export interface ThrottleInput {
+  domain: string;
+  config: ThrottleConfig;
+  /** Set by continue-as-new. */
+  state?: ThrottleState;
+}
+
+/** How often what was learned is written down while the throttle lives. */
+const SAVE_EVERY_MS = 60_000;
+
+export async function DomainThrottle({ domain, config, state }: ThrottleInput): Promise<void> {
+  await new Shell(state ?? rules.newThrottle(domain, config)).run();
+}
+
+class Shell {
+  /** Something happened that the loop has not looked at yet. */
+  private stirred = true;
+  /** Grants on their way: one that is not waited for is dropped when this run ends. */
+  private delivering = 0;
+  /** Times of the timers that run. None is ever cancelled: one that fires for nothing is cheaper than its cancellation. */
+  private armed: number[] = [];
+  private saving = false;
+  private unsaved = false;
+  private savedAt = Date.now();
+
+  constructor(private readonly state: ThrottleState) {
+    // In the constructor, so that no message of the first activation finds the door closed.
+    this.listen();
+  }
+
+  async run(): Promise<void> {
+    const { state } = this;
+    const { domain } = state;
+    for (;;) {
+      if (state.openedAt === null) {
+        const stored = await steps.openDomain.executeWithOptions({ summary: `read what is known of ${domain}` }, [{ domain }]);
+        rules.opened(state, stored, Date.now());
+      }
+      await this.serve();
+      // From here on asks are only queued: a grant after the clean end was written would be forgotten by the next life.
+      rules.close(state);
+      await this.save(true);
+      if (rules.mayEnd(state)) return;
+    }
+  }
+
+  /** Grants slots until nobody has wanted one for long. */
+  private async serve(): Promise<void> {
+    const { state } = this;
+    for (;;) {
+      const now = Date.now();
+      if (rules.isIdle(state, now) && !this.saving) return;
+      if (workflowInfo().continueAsNewSuggested) await this.renew();
+      const { grants, wakeAt } = rules.tick(state, now, Math.random);
+      for (const grant of grants) void this.deliver(grant);
+      if (this.unsaved && !this.saving && now >= this.savedAt + SAVE_EVERY_MS) void this.save(false);
+      this.arm(wakeAt, 'next slot');
+      this.arm(rules.idleAt(state), 'idle');
+      if (this.unsaved) this.arm(this.savedAt + SAVE_EVERY_MS, 'write down what was learned');
+      this.stirred = false;
+      await condition(() => this.stirred);
+    }
+  }
+
+  private listen(): void {
+    const { state } = this;
+    setHandler(acquireUpdate, (ask) => this.stir(() => rules.ask(state, ask, Date.now(), Math.random)), {
+      validator: (ask) => refuse(rules.whyAskRefused(ask)),
+    });
+    setHandler(releasedSignal, (release) => this.stir(() => rules.release(state, release, Date.now(), Math.random)));
+    setHandler(startedSignal, ({ leaseId, agoMs }) => this.stir(() => rules.started(state, leaseId, agoMs, Date.now())));
+    setHandler(withdrawnSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
+    setHandler(pauseUpdate, () => this.operate(() => rules.pause(state)));
+    setHandler(resumeUpdate, () => this.operate(() => rules.resume(state)));
+    setHandler(delayUpdate, (delay) => this.operate(() => rules.setDelay(state, delay)), {
+      validator: (delay) => refuse(rules.whyDelayRefused(delay)),
+    });
+    setHandler(throttleQuery, () => rules.view(state, Date.now()));
+  }
+
+  private stir<T>(change: () => T): T {
+    this.stirred = true;
+    this.unsaved = true;
+    return change();
+  }
+
+  /** An operator's word is written down at once. */
+  private operate(change: () => void): rules.ThrottleView {
+    this.stir(change);
+    this.savedAt = 0;
+    return rules.view(this.state, Date.now());
+  }
+
+  private async deliver({ workflowId, lease }: Grant): Promise<void> {
+    this.delivering += 1;
+    try {
+      await getExternalWorkflowHandle(workflowId).signal(grantedSignal, lease);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      // The page is closed: its slot goes to the next in line.
+      this.stir(() => rules.undeliverable(this.state, lease.id, Date.now()));
+    } finally {
+      this.delivering -= 1;
+    }
+  }
+
+  private arm(at: number | null, what: string): void {
+    if (at === null || this.armed.some((earlier) => earlier <= at)) return;
+    this.armed.push(at);
+    const ms = Math.max(1, at - Date.now());
+    void sleep(ms, { summary: `${what} in ${inWords(ms)}` }).then(() => {
+      this.armed = this.armed.filter((armed) => armed !== at);
+      this.stirred = true;
+    });
+  }
+
+  private async save(clean: boolean): Promise<void> {
+    const { domain } = this.state;
+    this.saving = true;
+    this.unsaved = false;
+    this.savedAt = Date.now();
+    const stored = rules.toStored(this.state, clean);
+    await steps.saveDomain.executeWithOptions({ summary: `write down what was learned of ${domain}` }, [{ domain, stored }]);
+    this.saving = false;
+    this.stirred = true;
+  }
+
+  /** Continues as new once nothing is under way; nothing is granted meanwhile, so that comes soon. */
+  private async renew(): Promise<never> {
+    await condition(() => this.delivering === 0 && !this.saving && allHandlersFinished());
+    const { domain, config } = this.state;
+    return continueAsNew<typeof DomainThrottle>({ domain, config, state: this.state });
+  }
+}
+
+function refuse(reason: string | null): void {
+  if (reason !== null) throw ApplicationFailure.nonRetryable(reason, 'BadInput');
+}

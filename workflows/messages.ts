@@ -1,0 +1,36 @@
+/**
+ * Who says what to whom. Updates and signals are defined here and nowhere else: activities, the command line and tests
+ * send them by these definitions, people by their names with the stock Temporal CLI.
+ */
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Answer, Ask, DelayRange, Lease, Release } from './throttle/types.ts';
+import type { ThrottleView } from './throttle/view.ts';
+
+// To DomainThrottle. An update, because the page needs an answer at once: slot, place in line, or neither.
+export const acquireUpdate = defineUpdate<Answer, [Ask]>('acquire');
+// Signals, because nobody waits for the throttle to agree with what has happened.
+export const releasedSignal = defineSignal<[Release]>('released');
+export const startedSignal = defineSignal<[{ leaseId: string; agoMs: number }]>('started');
+export const withdrawnSignal = defineSignal<[{ ticket: string }]>('withdrawn');
+// For operators: updates, because a bad value must come back with its reason.
+export const pauseUpdate = defineUpdate<ThrottleView, []>('pause');
+export const resumeUpdate = defineUpdate<ThrottleView, []>('resume');
+export const delayUpdate = defineUpdate<ThrottleView, [DelayRange | null]>('delay');
+export const throttleQuery = defineQuery<ThrottleView>('state');
+
+// To CrawlPage.
+export const grantedSignal = defineSignal<[Lease]>('granted');
+
+// To Crawl: "look now", sent by a page that found nothing else open. Never sent by every page.
+export const nudgeSignal = defineSignal('nudge');
+export const progressQuery = defineQuery<CrawlProgress>('progress');
+
+/** What the `progress` query answers: the counts of the last look at the database. */
+export interface CrawlProgress {
+  crawlId: string;
+  /** Pages by status. */
+  pages: Record<string, number>;
+  found: number;
+  /** When the counts were taken, ISO 8601. */
+  asOf: string | null;
+}

@@ -1,0 +1,86 @@
+/** What a CrawlPage workflow is given, and how one is started. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import type { FetchLimits, RetrySettings } from '../src/settings.ts';
+import { pageWorkflowId } from './ids.ts';
+import type { DelayRange } from './throttle/types.ts';
+
+/** A page the frontier has admitted and somebody must start. */
+export interface AdmittedPage {
+  pageId: string;
+  urlHash: string;
+  url: string;
+  domain: string;
+  priority: number;
+  /** Attempts used up so far. */
+  attempts: number;
+  /** Not to be asked for before this (ms since the epoch); null: at once. */
+  nextAt: number | null;
+}
+
+/** The part of a crawl's settings that its pages' workflows need; the rest is read where it is used. */
+export interface PageSettings {
+  delay: DelayRange;
+  concurrency: number;
+  retry: RetrySettings;
+  fetch: FetchLimits;
+  longWaitMs: number;
+  /** A fetch that is silent for this long is lost with its worker. */
+  heartbeatMs: number;
+}
+
+export interface PageInput {
+  crawlId: string;
+  page: AdmittedPage;
+  settings: PageSettings;
+  /** Set by continue-as-new. */
+  carry?: PageCarry;
+}
+
+/** What a page's next run must know of the ones before it. */
+export interface PageCarry {
+  /** Part of every ticket: the same through all runs. */
+  firstRunId: string;
+  /** Tickets drawn so far. */
+  tickets: number;
+  /** The ask under way when the run ended: the next run goes on with the same ticket. */
+  open: { domain: string; front: boolean; asks: number; askedAt: number } | null;
+  sentAndLost: number;
+  robotsHop: RobotsHop | null;
+}
+
+/** The next request of a robots.txt that was redirected: each hop takes a slot of the host it leads to. */
+export interface RobotsHop {
+  /** Whose rules these will be. */
+  origin: string;
+  url: string;
+  domain: string;
+  hop: number;
+}
+
+const SUMMARY_BYTES = 400;
+
+/** Starts the pages and returns once each of them has started: a start not waited for is dropped with its parent. */
+export async function startPages(
+  crawlId: string,
+  settings: PageSettings,
+  pages: readonly AdmittedPage[],
+): Promise<void> {
+  await Promise.all(pages.map((page) => startPage({ crawlId, settings, page })));
+}
+
+async function startPage(input: PageInput): Promise<void> {
+  try {
+    await startChild('CrawlPage', {
+      workflowId: pageWorkflowId(input.crawlId, input.page.urlHash),
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      // Ids are hashes; this is what people see in the list of the Web UI. ASCII after normalisation, so bytes = chars.
+      staticSummary: input.page.url.slice(0, SUMMARY_BYTES),
+    });
+  } catch (error) {
+    // Somebody else started it: that is all we wanted.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

@@ -1,0 +1,23 @@
+/** The retry policy as data, in Temporal's own terms and as the wait that a page applies to itself. */
+import type { RetryPolicy } from '@temporalio/common';
+import type { RetrySettings } from '../src/settings.ts';
+
+/** For activities that Temporal itself retries. */
+export function asTemporalPolicy(retry: RetrySettings): RetryPolicy {
+  return {
+    initialInterval: retry.initialIntervalMs,
+    backoffCoefficient: retry.backoffCoefficient,
+    maximumAttempts: retry.maximumAttempts,
+    maximumInterval: retry.maximumIntervalMs,
+  };
+}
+
+/**
+ * Wait after attempt number `attempt` (the first is 1), or null when it was the last. A fetch is retried by its page and
+ * not by Temporal, because each attempt needs a slot of its own.
+ */
+export function retryDelayMs(retry: RetrySettings, attempt: number, random: () => number): number | null {
+  if (attempt >= retry.maximumAttempts) return null;
+  const grown = retry.initialIntervalMs * retry.backoffCoefficient ** (attempt - 1);
+  return Math.round(Math.min(grown, retry.maximumIntervalMs) + random() * retry.jitterMs);
+}

@@ -1,0 +1,129 @@
+/** How a page comes by slots: one ticket a slot, asked for until it is granted, given back when it is not used. */
+import { ApplicationFailure } from '@temporalio/common';
+import { condition, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { acquireSlot } from './activities.ts';
+import { throttleId } from './ids.ts';
+import { grantedSignal, releasedSignal, withdrawnSignal } from './messages.ts';
+import type { PageCarry, PageInput } from './pages.ts';
+import type { Ask, Lease, Use } from './throttle/types.ts';
+import { inWords, ordinal } from './words.ts';
+
+/** Added to the expected time of a grant before asking again; doubles with every ask. */
+const SLACK_MS = 30_000;
+const MOST_SLACK_MS = 3_600_000;
+
+export type Slot =
+  | { kind: 'granted'; lease: Lease; ask: Ask; domain: string; askedAt: number }
+  /** The page has nothing to do any more; `crawlOver` when that is because its crawl ended. */
+  | { kind: 'over'; crawlOver: boolean }
+  /** The history is long enough: go on in a new run, with the same ticket. */
+  | { kind: 'renew' };
+
+export class Slots {
+  /** Grants by ticket: one may overtake the answer "queued" to the ask it answers. */
+  private readonly grants = new Map<string, Lease>();
+  private readonly firstRunId: string;
+  private tickets: number;
+  private open: PageCarry['open'];
+
+  constructor(private readonly input: PageInput) {
+    this.firstRunId = input.carry?.firstRunId ?? workflowInfo().runId;
+    this.tickets = input.carry?.tickets ?? 0;
+    this.open = input.carry?.open ?? null;
+    setHandler(grantedSignal, (lease) => {
+      this.grants.set(lease.ticket, lease);
+    });
+  }
+
+  carry(): Pick<PageCarry, 'firstRunId' | 'tickets' | 'open'> {
+    return { firstRunId: this.firstRunId, tickets: this.tickets, open: this.open };
+  }
+
+  /** Returns with a lease, or with the reason why there will be none. Never called while a lease is held. */
+  async acquire(wanted: { domain: string; front: boolean }): Promise<Slot> {
+    if (this.open === null) {
+      this.tickets += 1;
+      this.open = { ...wanted, asks: 0, askedAt: Date.now() };
+    }
+    const { domain, front, askedAt } = this.open;
+    const ask = this.ask(front);
+    for (;;) {
+      if (workflowInfo().continueAsNewSuggested && !this.grants.has(ask.ticket)) return { kind: 'renew' };
+      const slot = await this.askOnce(domain, ask);
+      if (slot === null) continue;
+      this.open = null;
+      return slot.kind === 'over' ? slot : { kind: 'granted', lease: slot.lease, ask, domain, askedAt };
+    }
+  }
+
+  /** Says what became of a lease, where its fetch did not. */
+  async giveBack(domain: string, leaseId: string, use: Exclude<Use, { kind: 'started' }>): Promise<void> {
+    await tell(domain, (throttle) => throttle.signal(releasedSignal, { leaseId, use }));
+  }
+
+  /** Leaves the line, if it stands in one, and gives back what it may have been granted meanwhile. */
+  async leave(): Promise<void> {
+    if (this.open === null) return;
+    const { domain, front } = this.open;
+    const { ticket } = this.ask(front);
+    this.open = null;
+    await tell(domain, (throttle) => throttle.signal(withdrawnSignal, { ticket }));
+    const granted = this.grants.get(ticket);
+    if (granted !== undefined) await this.giveBack(domain, granted.id, { kind: 'unused' });
+  }
+
+  private ask(front: boolean): Ask {
+    const { page, crawlId, settings } = this.input;
+    return {
+      ticket: `${this.firstRunId}:${this.tickets}`,
+      workflowId: workflowInfo().workflowId,
+      crawlId,
+      priority: page.priority,
+      front,
+      delay: settings.delay,
+      concurrency: settings.concurrency,
+      longestFetchMs: settings.fetch.totalTimeoutMs,
+    };
+  }
+
+  /** One ask and the wait for its grant; null: ask again. */
+  private async askOnce(
+    domain: string,
+    ask: Ask,
+  ): Promise<{ kind: 'over'; crawlOver: boolean } | { kind: 'granted'; lease: Lease } | null> {
+    const asks = this.open === null ? 1 : ++this.open.asks;
+    const answer = await acquireSlot.executeWithOptions(
+      { summary: `slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}` },
+      [{ pageId: this.input.page.pageId, domain, ask, asks }],
+    );
+    if (answer.kind === 'over' || answer.kind === 'granted') return answer;
+    const now = Date.now();
+    const [until, why] =
+      answer.kind === 'queued'
+        ? [Math.max(answer.etaAt, now) + slackMs(asks), `slot for ${domain}, ${ordinal(answer.position)} in line`]
+        : [answer.askAgainAt, `slot for ${domain}, its line is full: ask again in ${inWords(answer.askAgainAt - now)}`];
+    await condition(() => this.grants.has(ask.ticket), Math.max(1, until - now), { summary: why });
+    const lease = this.grants.get(ask.ticket);
+    return lease === undefined ? null : { kind: 'granted', lease };
+  }
+}
+
+/** For the wait between two asks, which the sweep must not mistake for death. */
+function slackMs(asks: number): number {
+  return Math.min(MOST_SLACK_MS, SLACK_MS * 2 ** (asks - 1));
+}
+
+type Throttle = ReturnType<typeof getExternalWorkflowHandle>;
+
+/** A throttle that is gone needs no message: its next life assumes the worst about the leases of the last. */
+async function tell(domain: string, say: (throttle: Throttle) => Promise<void>): Promise<void> {
+  try {
+    await say(getExternalWorkflowHandle(throttleId(domain)));
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+export function isGone(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === 'ExternalWorkflowExecutionNotFound';
+}

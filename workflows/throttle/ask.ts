@@ -1,0 +1,51 @@
+/** A page asks for a slot and is answered at once; asking again with the same ticket changes nothing. */
+import { askAgainAt, expectedAt } from './eta.ts';
+import { drawOnce } from './gap.ts';
+import { grant, grantableAt } from './grant.ts';
+import { nextInLine, placeOf } from './line.ts';
+import { expire } from './release.ts';
+import type { ThrottleState, Waiting } from './state.ts';
+import type { Answer, Ask } from './types.ts';
+
+export function ask(state: ThrottleState, asked: Ask, now: number, random: () => number): Answer {
+  expire(state, now);
+  const held = state.leases.find((open) => open.lease.ticket === asked.ticket);
+  if (held) {
+    held.answered = true;
+    return { kind: 'granted', lease: held.lease, now };
+  }
+
+  const waiting = joinLine(state, asked, now);
+  if (!waiting) return { kind: 'full', askAgainAt: askAgainAt(state, asked, now), now };
+
+  if (nextInLine(state.line) === waiting) {
+    drawOnce(state, random);
+    const at = grantableAt(state, waiting);
+    if (at !== null && at <= now) {
+      return { kind: 'granted', lease: grant(state, waiting, now, { answered: true }), now };
+    }
+  }
+  const position = placeOf(state.line, waiting);
+  return { kind: 'queued', position, etaAt: expectedAt(state, waiting, position, now), now };
+}
+
+/** The page steps aside or ends. A lease it already holds is not touched: that ends by its own release. */
+export function withdraw(state: ThrottleState, ticket: string): void {
+  const { line } = state;
+  const before = line.waiting.length;
+  line.waiting = line.waiting.filter((waiting) => waiting.ticket !== ticket);
+  state.stats.withdrawn += before - line.waiting.length;
+}
+
+function joinLine(state: ThrottleState, asked: Ask, now: number): Waiting | null {
+  const { line, config } = state;
+  const known = line.waiting.find((waiting) => waiting.ticket === asked.ticket);
+  if (known) {
+    known.front ||= asked.front;
+    return known;
+  }
+  if (line.waiting.length >= config.queueLimit) return null;
+  const waiting: Waiting = { ...asked, askedAt: now };
+  line.waiting.push(waiting);
+  return waiting;
+}

@@ -1,0 +1,73 @@
+/** How long after the last request the next one may start: the heart of politeness, decided here and nowhere else. */
+import type { OpenLease, ThrottleState } from './state.ts';
+import type { Ask, DelayRange } from './types.ts';
+
+/** Who wants the gap that long. */
+export type GapReason = 'crawl' | 'operator' | 'crawl-delay' | 'backoff';
+
+export interface Gap {
+  ms: number;
+  because: GapReason;
+}
+
+/**
+ * The gap between the requests so far and one for `next` (null: whoever comes). All ranges share one draw, so that a gap
+ * between two pages of one crawl is spread evenly over its range, and a changed rule needs no new draw. Undrawn ranges
+ * count in full.
+ */
+export function minGapBefore(
+  state: ThrottleState,
+  next: Pick<Ask, 'delay'> | null,
+  draw = state.draw ?? 1,
+): Gap {
+  const { operatorDelay, lastStart, leases } = state;
+  const owed = [...(lastStart ? [lastStart.owed] : []), ...leases.map((open) => open.owed)];
+  const wishes: Gap[] = [
+    ...[...owed, ...(next ? [next.delay] : [])].map((delay) => crawlWish(delay, draw)),
+    { ms: operatorDelay ? pointIn(operatorDelay, draw) : 0, because: 'operator' },
+    { ms: longestCrawlDelay(state), because: 'crawl-delay' },
+    { ms: state.backoffMs, because: 'backoff' },
+  ];
+  return wishes.reduce((longest, wish) => (wish.ms > longest.ms ? wish : longest), {
+    ms: 0,
+    because: 'crawl',
+  });
+}
+
+/** No request for `next` may start before this. */
+export function earliestStart(state: ThrottleState, next: Ask): number {
+  const gapMs = minGapBefore(state, next).ms;
+  // Where neither lease wants a gap, neither needs to wait for the other: the order of their starts is free.
+  const inTheWay = state.leases.filter((open) => gapMs > 0 || open.lease.minGapMs > 0);
+  const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...inTheWay.map(latestStartOf)];
+  return Math.max(state.blockedUntil ?? 0, ...starts.map((start) => start + gapMs));
+}
+
+/** Unreported, its holder may yet send the request at the very last moment. */
+export function latestStartOf(open: OpenLease): number {
+  return open.startedAt ?? open.lease.startBy;
+}
+
+/** Starts only ever move later: an error must lengthen the gap, never shorten it. */
+export function noteStart(state: ThrottleState, at: number, owed: DelayRange): void {
+  if (state.lastStart === null || at > state.lastStart.at) {
+    state.lastStart = { at, owed };
+  }
+}
+
+/** A draw made anew at each look would favour short delays: the first look to find one short enough would win. */
+export function drawOnce(state: ThrottleState, random: () => number): void {
+  state.draw ??= random();
+}
+
+export function longestCrawlDelay(state: ThrottleState): number {
+  return Math.max(0, ...Object.values(state.crawlDelays));
+}
+
+function crawlWish(delay: DelayRange, draw: number): Gap {
+  return { ms: pointIn(delay, draw), because: 'crawl' };
+}
+
+function pointIn({ minMs, maxMs }: DelayRange, draw: number): number {
+  return Math.ceil(minMs + draw * (maxMs - minMs));
+}

@@ -1,0 +1,50 @@
+/** Turning a ticket into a lease. */
+import { earliestStart, minGapBefore } from './gap.ts';
+import { serve } from './line.ts';
+import type { ThrottleState, Waiting } from './state.ts';
+import type { Lease } from './types.ts';
+import { startWindowMs } from './window.ts';
+
+/**
+ * When the ticket, being next, gets its lease: a little ahead of its slot, so that the way to the worker costs no time.
+ * null: not by waiting; only a release, an operator or the opening lets it go.
+ */
+export function grantableAt(state: ThrottleState, next: Waiting): number | null {
+  if (state.openedAt === null || state.paused || state.leases.length >= next.concurrency) return null;
+  return earliestStart(state, next) - state.config.leadMs;
+}
+
+/** The caller has seen that the ticket is next and `grantableAt` has come. */
+export function grant(
+  state: ThrottleState,
+  next: Waiting,
+  now: number,
+  { answered }: { answered: boolean },
+): Lease {
+  state.stats.granted += 1;
+  const number = state.stats.granted;
+  const notBefore = Math.max(now, earliestStart(state, next));
+  const startBy = notBefore + startWindowMs(state, next.concurrency);
+  const lease: Lease = {
+    // Unique over all lives of all domains: requests are recorded under it.
+    id: `${state.domain}/${(state.openedAt ?? now).toString(36)}/${number}`,
+    ticket: next.ticket,
+    notBefore,
+    startBy,
+    expiresAt: startBy + next.longestFetchMs,
+    minGapMs: minGapBefore(state, next).ms,
+  };
+  state.leases.push({
+    lease,
+    number,
+    workflowId: next.workflowId,
+    crawlId: next.crawlId,
+    owed: next.delay,
+    grantedAt: now,
+    startedAt: null,
+    answered,
+  });
+  state.draw = null;
+  serve(state.line, next);
+  return lease;
+}

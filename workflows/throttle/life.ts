@@ -1,0 +1,78 @@
+/** How a throttle's life begins from, and ends in, its row of `domains`. */
+import { longestOf } from './crawl-delays.ts';
+import { latestStartOf, minGapBefore, noteStart } from './gap.ts';
+import { emptyStats, type ThrottleState } from './state.ts';
+import type { StoredDomain } from './types.ts';
+import { longestStartWindowMs } from './window.ts';
+
+/**
+ * The row has been read (null: a domain never seen) and is marked as not clean. A life that did not end in order may have
+ * left leases behind that nobody here knows: the last of them counts as started at the last moment it allows.
+ */
+export function opened(state: ThrottleState, stored: StoredDomain | null, now: number): void {
+  if (state.openedAt !== null) return;
+  state.openedAt = now;
+  const said = state.saidBeforeOpening;
+  state.saidBeforeOpening = [];
+  if (!stored) return;
+
+  if (!said.includes('delay')) state.operatorDelay = stored.delay;
+  if (!said.includes('paused')) state.paused = stored.paused;
+  if (!said.includes('backoff')) state.backoffMs = stored.backoffMs;
+  state.crawlDelays = longestOf({ ...stored.crawlDelays, ...state.crawlDelays });
+  const { withdrawn } = state.stats;
+  state.stats = { ...emptyStats(), ...stored.stats };
+  state.stats.withdrawn += withdrawn;
+
+  const owed = { minMs: stored.lastGapMs, maxMs: stored.lastGapMs };
+  if (stored.lastStart !== null) noteStart(state, stored.lastStart, owed);
+  if (!stored.clean) {
+    noteStart(state, now + state.config.leadMs + longestStartWindowMs(state), owed);
+  }
+}
+
+/**
+ * When the throttle may end if nobody comes: its gap has run out and it has been idle for long. null: not by waiting; a
+ * paused domain stays, and so does one with pages in line or leases out.
+ */
+export function idleAt(state: ThrottleState): number | null {
+  const { openedAt, paused, line, leases, lastStart, blockedUntil, config } = state;
+  if (openedAt === null || paused || line.waiting.length > 0 || leases.length > 0) return null;
+  const gapOverAt = lastStart ? lastStart.at + minGapBefore(state, null, 1).ms : 0;
+  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0) + config.idleMs;
+}
+
+export function isIdle(state: ThrottleState, now: number): boolean {
+  const at = idleAt(state);
+  return at !== null && at <= now;
+}
+
+/** The end is being written: until the row is read again, asks are queued and nothing is granted. */
+export function close(state: ThrottleState): void {
+  state.openedAt = null;
+}
+
+/** Nothing came while the end was written: nobody in line, no lease out, no word of an operator. */
+export function mayEnd({ line, leases, saidBeforeOpening }: ThrottleState): boolean {
+  return line.waiting.length === 0 && leases.length === 0 && saidBeforeOpening.length === 0;
+}
+
+/** `clean` only for the last write of an orderly end: no lease is out and none will be granted. */
+export function toStored(state: ThrottleState, clean: boolean): StoredDomain {
+  const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...state.leases.map(latestStartOf)];
+  const delays = [
+    ...(state.lastStart ? [state.lastStart.owed] : []),
+    ...state.leases.map(({ owed }) => owed),
+    ...state.line.waiting.map(({ delay }) => delay),
+  ];
+  return {
+    clean,
+    lastStart: starts.length > 0 ? Math.max(...starts) : null,
+    lastGapMs: Math.max(0, ...delays.map(({ maxMs }) => maxMs)),
+    delay: state.operatorDelay,
+    paused: state.paused,
+    backoffMs: state.backoffMs,
+    crawlDelays: { ...state.crawlDelays },
+    stats: { ...state.stats },
+  };
+}

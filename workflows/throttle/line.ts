@@ -1,0 +1,96 @@
+/**
+ * Who is next. Pages that have just spent a slot on robots.txt go first; then, at least every fifth time, the oldest ticket
+ * (strict priority would starve the rest); otherwise the best priority, crawls taking turns within it, each crawl first
+ * come, first served. Whoever is next is not overtaken for wanting a longer delay or less concurrency: else it might
+ * wait for ever.
+ */
+import { type Line, TURNS_REMEMBERED, type Waiting } from './state.ts';
+
+/** Grants in a row that may pass the oldest ticket by. */
+const MAY_PASS_OLDEST = 4;
+
+export function nextInLine(line: Line): Waiting | undefined {
+  const front = line.waiting.find((ticket) => ticket.front);
+  if (front) return front;
+  const oldest = line.waiting[0];
+  if (line.passedOldest >= MAY_PASS_OLDEST) return oldest;
+
+  const turnOf = turns(line);
+  const goesBefore = (one: Waiting, other: Waiting) =>
+    one.priority - other.priority || turnOf(one.crawlId) - turnOf(other.crawlId);
+  let best = oldest;
+  for (const ticket of line.waiting) {
+    if (best && goesBefore(ticket, best) < 0) best = ticket;
+  }
+  return best;
+}
+
+/** The ticket has got its slot: it leaves, and its crawl goes to the end of the turn. */
+export function serve(line: Line, ticket: Waiting): void {
+  const wasOldest = line.waiting[0] === ticket;
+  if (wasOldest) line.passedOldest = 0;
+  else if (!ticket.front) line.passedOldest += 1;
+  line.waiting = line.waiting.filter((other) => other !== ticket);
+  line.served = [...line.served.filter((crawl) => crawl !== ticket.crawlId), ticket.crawlId].slice(
+    -TURNS_REMEMBERED,
+  );
+}
+
+/** The next `count` in the order in which they will be served if nobody comes or goes. */
+export function upcoming(line: Line, count: number): Waiting[] {
+  const rest: Line = { ...line };
+  const order: Waiting[] = [];
+  while (order.length < count) {
+    const next = nextInLine(rest);
+    if (!next) break;
+    serve(rest, next);
+    order.push(next);
+  }
+  return order;
+}
+
+/**
+ * The ticket's place, 1 is next. Counted rather than played through, so that asking stays cheap in a long line; where the
+ * oldest ticket's right mixes with the priorities it is off by the few it lets in between.
+ */
+export function placeOf(line: Line, ticket: Waiting): number {
+  const older = line.waiting.slice(0, line.waiting.indexOf(ticket));
+  const fronts = line.waiting.filter((other) => other.front);
+  if (ticket.front) return 1 + older.filter((other) => other.front).length;
+
+  const others = line.waiting.filter((other) => !other.front);
+  const better = others.filter((other) => other.priority < ticket.priority).length;
+  const byPriority = fronts.length + better + turnsBefore(line, ticket, others, older) + 1;
+  const byAge = fronts.length + (MAY_PASS_OLDEST + 1) * (older.length + 1) - line.passedOldest;
+  return Math.max(1, Math.min(byPriority, byAge));
+}
+
+/** How many of the same priority go before the ticket while the crawls take turns. */
+function turnsBefore(line: Line, ticket: Waiting, others: Waiting[], older: Waiting[]): number {
+  const equals = others.filter((other) => other.priority === ticket.priority);
+  const rounds = older.filter(
+    (other) => !other.front && other.priority === ticket.priority && other.crawlId === ticket.crawlId,
+  ).length;
+  const firstSeen = new Map<string, number>();
+  const perCrawl = new Map<string, number>();
+  equals.forEach((other, index) => {
+    if (!firstSeen.has(other.crawlId)) firstSeen.set(other.crawlId, index);
+    perCrawl.set(other.crawlId, (perCrawl.get(other.crawlId) ?? 0) + 1);
+  });
+  const turnOf = turns(line);
+  const order = (crawl: string) => [turnOf(crawl), firstSeen.get(crawl) ?? 0] as const;
+  const [ownTurn, ownSeen] = order(ticket.crawlId);
+  let before = 0;
+  for (const [crawl, count] of perCrawl) {
+    const [turn, seen] = order(crawl);
+    const isAhead = crawl !== ticket.crawlId && (turn < ownTurn || (turn === ownTurn && seen < ownSeen));
+    before += Math.min(count, rounds + (isAhead ? 1 : 0));
+  }
+  return before;
+}
+
+/** Ranks crawls by how long ago they were served, those never served first. */
+function turns(line: Line): (crawlId: string) => number {
+  const ranks = new Map(line.served.map((crawl, index) => [crawl, index + 1]));
+  return (crawlId) => ranks.get(crawlId) ?? 0;
+}

@@ -1,0 +1,117 @@
+/**
+ * All that a throttle knows, as plain JSON: it is carried through continue-as-new as it is. Everything that grows has a
+ * bound: the line by `queueLimit`, the leases by the crawls' concurrency, the rest by the constants here.
+ */
+import type { Ask, DelayRange, DomainStats, Lease, ThrottleConfig } from './types.ts';
+
+/** Leases remembered after their end, so that a late report is judged by the lease it speaks of. */
+export const FINISHED_REMEMBERED = 256;
+/** Crawls whose turn is remembered while they have nobody in line. */
+export const TURNS_REMEMBERED = 64;
+/** Origins whose Crawl-delay is remembered; only the longest one counts. */
+export const ORIGINS_REMEMBERED = 16;
+
+export interface Waiting extends Ask {
+  askedAt: number;
+}
+
+export interface Line {
+  /** In order of arrival. */
+  waiting: Waiting[];
+  /** Crawls by their last grant, the latest at the end. */
+  served: string[];
+  /** Grants that passed the oldest ticket by, since one last went to it. */
+  passedOldest: number;
+}
+
+export interface OpenLease {
+  lease: Lease;
+  /** Counts the grants of this throttle. */
+  number: number;
+  workflowId: string;
+  crawlId: string;
+  /** Delay that its crawl wants after it. */
+  owed: DelayRange;
+  grantedAt: number;
+  /** null: not reported yet, it may be any time up to `startBy`. */
+  startedAt: number | null;
+  /** It went out as the answer to an ask: somebody may hold it although the signal found nobody. */
+  answered: boolean;
+}
+
+export interface FinishedLease {
+  id: string;
+  notBefore: number;
+  owed: DelayRange;
+}
+
+/** The latest moment at which a request may have started, and the delay its crawl wants after it. */
+export interface LastStart {
+  at: number;
+  owed: DelayRange;
+}
+
+export interface ThrottleState {
+  domain: string;
+  config: ThrottleConfig;
+  /** null: the row of `domains` has not been read yet, so nothing may be granted. */
+  openedAt: number | null;
+  line: Line;
+  leases: OpenLease[];
+  /** The latest at the end. */
+  finished: FinishedLease[];
+  lastStart: LastStart | null;
+  /** Where in its range every delay of the next gap lies, 0 to 1; null: not needed yet. Drawn once a gap. */
+  draw: number | null;
+  /** The operator's own delay for the domain; null: none. */
+  operatorDelay: DelayRange | null;
+  paused: boolean;
+  /** What the operator said before the row was read, and the row must not undo. */
+  saidBeforeOpening: Array<'delay' | 'paused' | 'backoff'>;
+  /** 0: the site is well. */
+  backoffMs: number;
+  /** Leases up to this number were out when the backoff last grew: their reports are part of the same event. */
+  backoffGrewAfter: number;
+  /** Retry-After: nothing starts before this; null: not asked for. */
+  blockedUntil: number | null;
+  /** In ms by origin. */
+  crawlDelays: Record<string, number>;
+  /** Moving average from grant to request start; null before the first. */
+  grantToStartMs: number | null;
+  stats: DomainStats;
+}
+
+export function newThrottle(domain: string, config: ThrottleConfig): ThrottleState {
+  return {
+    domain,
+    config,
+    openedAt: null,
+    line: { waiting: [], served: [], passedOldest: 0 },
+    leases: [],
+    finished: [],
+    lastStart: null,
+    draw: null,
+    operatorDelay: null,
+    paused: false,
+    saidBeforeOpening: [],
+    backoffMs: 0,
+    backoffGrewAfter: 0,
+    blockedUntil: null,
+    crawlDelays: {},
+    grantToStartMs: null,
+    stats: emptyStats(),
+  };
+}
+
+export function emptyStats(): DomainStats {
+  return {
+    granted: 0,
+    started: 0,
+    unused: 0,
+    withdrawn: 0,
+    lost: 0,
+    overloaded: 0,
+    unreachable: 0,
+    averageTookMs: null,
+  };
+}

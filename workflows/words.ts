@@ -1,0 +1,22 @@
+/** Numbers as people read them in the Web UI. */
+
+export function ordinal(n: number): string {
+  const rest = n % 100;
+  const ending = rest >= 11 && rest <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th');
+  return `${n}${ending}`;
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** 3_600_000 is "1 h", 90_000 is "1.5 min". */
+export function inWords(ms: number): string {
+  for (const [unit, length] of UNITS) {
+    if (ms >= length) return `${Number((ms / length).toFixed(1))} ${unit}`;
+  }
+  return `${Math.max(0, Math.round(ms))} ms`;
+}
