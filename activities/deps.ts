@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { AmbleConfig } from '../src/config/index.ts';
 import type { ContentStore } from '../src/content-store.ts';
 import type { AgentPool } from '../src/http/index.ts';
+import type { LoopLag } from '../src/loop-lag.ts';
 import type { ServerClock } from '../src/server-clock.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
@@ -15,6 +16,7 @@ export interface Deps {
   store: ContentStore;
   agents: AgentPool;
   clock: ServerClock;
+  lag: LoopLag;
   log: Logger;
   /** Settings never change once a crawl is open, so they are read once. */
   crawlOf(crawlId: string): Promise<CrawlRecord>;

@@ -15,6 +15,7 @@ export async function fetchDocument(deps: Deps, input: FetchInput, lease: LeaseK
   const { settings } = await deps.crawlOf(input.crawlId);
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
+  const began = performance.now();
   const exchange = await sendRequest({
     url: input.url,
     headers: { 'user-agent': deps.config.userAgent, accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1' },
@@ -29,6 +30,9 @@ export async function fetchDocument(deps: Deps, input: FetchInput, lease: LeaseK
   await lease.report();
   if (exchange.kind === 'refused') return exchange;
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') throw new Error(exchange.message);
+  if (exchange.kind === 'error' && exchange.errorKind === 'timeout' && deps.lag.laggedSince(began)) {
+    return { kind: 'trouble', reason: 'it timed out while this process itself stood still', sent: lease.sent };
+  }
   const judged = exchange.kind === 'error' ? judgeFailure(exchange) : await judgeResponse(deps, input.url, exchange);
   return {
     kind: 'attempt',

@@ -12,7 +12,7 @@ import { fetchQueue, throttleQueue } from '../workflows/ids.ts';
 import type { AmbleConfig } from './config/index.ts';
 import { openContentStore } from './content-store.ts';
 import { makeAgentPool } from './http/index.ts';
-import { makeLogger } from './logger.ts';
+import { watchLoopLag } from './loop-lag.ts';
 import { remember } from './remember.ts';
 import { ServerClock } from './server-clock.ts';
 import { readCrawl } from './storage/crawls.ts';
@@ -23,8 +23,7 @@ export interface WorkerSetup {
   config: AmbleConfig;
   temporal: { address: string; namespace: string };
   databaseUrl: string;
-  /** Unset: to standard error, from the configured level on. */
-  log?: Logger;
+  log: Logger;
 }
 
 export interface RunningWorker {
@@ -43,13 +42,13 @@ const CACHED_THROTTLES = 200;
 
 const CRAWLS_REMEMBERED = 100;
 
-export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
-  const { config, temporal, databaseUrl, log = makeLogger(config.logLevel) } = setup;
+export async function startWorker({ config, temporal, databaseUrl, log }: WorkerSetup): Promise<RunningWorker> {
   installRuntime(log);
   const connection = await NativeConnection.connect({ address: temporal.address });
   const clientConnection = await Connection.connect({ address: temporal.address });
   const db = openDatabase(databaseUrl);
   const agents = makeAgentPool();
+  const lag = watchLoopLag();
   const activities = makeActivities({
     config,
     db,
@@ -57,6 +56,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     store: openContentStore(config.contentDir),
     agents,
     clock: new ServerClock(),
+    lag,
     log,
     crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
   });
@@ -93,6 +93,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(runs);
+      lag.stop();
       await agents.destroy();
       await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
     },

@@ -24,7 +24,6 @@ import {
   throttleQuery,
   withdrawnSignal,
 } from './messages.ts';
-import { isGone } from './slots.ts';
 import * as rules from './throttle/index.ts';
 import type { Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
 import { inWords } from './words.ts';
@@ -84,7 +83,10 @@ class Shell {
       if (workflowInfo().continueAsNewSuggested) await this.renew();
       const { grants, wakeAt } = rules.tick(state, now, Math.random);
       for (const grant of grants) void this.deliver(grant);
-      if (this.unsaved && !this.saving && now >= this.savedAt + SAVE_EVERY_MS) void this.save(false);
+      if (this.unsaved && !this.saving && now >= this.savedAt + SAVE_EVERY_MS) {
+        // Fails only when this workflow is cancelled; the wait below hears of that by itself.
+        this.save(false).catch(() => {});
+      }
       this.arm(wakeAt, 'next slot');
       this.arm(rules.idleAt(state), 'idle');
       if (this.unsaved) this.arm(this.savedAt + SAVE_EVERY_MS, 'write down what was learned');
@@ -126,9 +128,8 @@ class Shell {
     this.delivering += 1;
     try {
       await getExternalWorkflowHandle(workflowId).signal(grantedSignal, lease);
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      // The page is closed: its slot goes to the next in line.
+    } catch {
+      // The page is closed, or can take no more signals: its slot goes to the next in line.
       this.stir(() => rules.undeliverable(this.state, lease.id, Date.now()));
     } finally {
       this.delivering -= 1;
@@ -139,10 +140,12 @@ class Shell {
     if (at === null || this.armed.some((earlier) => earlier <= at)) return;
     this.armed.push(at);
     const ms = Math.max(1, at - Date.now());
-    void sleep(ms, { summary: `${what} in ${inWords(ms)}` }).then(() => {
+    const wake = (): void => {
       this.armed = this.armed.filter((armed) => armed !== at);
       this.stirred = true;
-    });
+    };
+    // Rejected only on cancellation, as above.
+    void sleep(ms, { summary: `${what} in ${inWords(ms)}` }).then(wake, wake);
   }
 
   private async save(clean: boolean): Promise<void> {

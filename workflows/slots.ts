@@ -124,6 +124,6 @@ async function tell(domain: string, say: (throttle: Throttle) => Promise<void>):
   }
 }
 
-export function isGone(error: unknown): boolean {
+function isGone(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === 'ExternalWorkflowExecutionNotFound';
 }

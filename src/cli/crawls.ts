@@ -6,7 +6,6 @@ import type { Database } from '../storage/database.ts';
 import { type Progress, readProgress } from '../storage/progress.ts';
 import type { RunningWorker } from '../worker.ts';
 import { wasCancelled } from './exit.ts';
-import { shellWord } from './terminal.ts';
 
 export type CrawlAtHand =
   | { kind: 'ended'; progress: Progress }
@@ -62,15 +61,6 @@ export async function endOf(handle: WorkflowHandle, worker: RunningWorker | null
 
 export function hasEnded({ status }: Progress): boolean {
   return status === 'Completed' || status === 'Cancelled' || status === 'Failed';
-}
-
-/** `amble <command> <arguments>` with the options that lead to the same crawl again. */
-export function commandLine(words: readonly string[], options: { home?: string; config?: string }): string {
-  const given = [
-    ...(options.home === undefined ? [] : ['--home', options.home]),
-    ...(options.config === undefined ? [] : ['--config', options.config]),
-  ];
-  return ['amble', ...words, ...given].map(shellWord).join(' ');
 }
 
 async function isOpen(handle: WorkflowHandle): Promise<boolean> {

@@ -16,8 +16,10 @@ export async function announceUp(home: string): Promise<UpPresence> {
   return { withdraw: () => leave(directory, presence) };
 }
 
-export async function isUp(home: string): Promise<boolean> {
-  return (await present(await upDirectory(home))).length > 0;
+/** Process id of an `amble up` of this home; null: there is none. */
+export async function findUp(home: string): Promise<number | null> {
+  const [up] = await present(await upDirectory(home));
+  return up?.pid ?? null;
 }
 
 async function upDirectory(home: string): Promise<string> {

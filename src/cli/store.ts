@@ -1,8 +1,10 @@
 /** The database alone, for commands that only read. */
 import { existsSync } from 'node:fs';
 import type { AmbleConfig } from '../config/index.ts';
+import { isRunning } from '../engines/engine.ts';
 import { homeAt } from '../engines/home.ts';
 import { startEngines } from '../engines/index.ts';
+import { postgresEngine } from '../engines/postgres.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { engineOptions } from './session.ts';
 import { say } from './terminal.ts';
@@ -18,7 +20,10 @@ export async function openStore(config: AmbleConfig): Promise<Store | null> {
     const db = openDatabase(config.databaseUrl);
     return { db, close: () => db.$disconnect() };
   }
-  if (!existsSync(homeAt(config.home).postgres.data)) return null;
+  const home = homeAt(config.home);
+  if (!existsSync(home.postgres.data)) return null;
+  if (!(await isRunning(postgresEngine(home))))
+    say(`Starting the engines of ${config.home} for a moment, to read from them.`);
   const engines = await startEngines(engineOptions(config, say));
   const db = openDatabase(engines.databaseUrl);
   return {

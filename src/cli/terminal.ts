@@ -7,8 +7,3 @@ export function print(line: string): void {
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
-
-/** A path or an id as it must be typed into a shell. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}

@@ -46,5 +46,6 @@ function leavesOf(schema: z.ZodObject, above: readonly string[]): string[][] {
 }
 
 function envName(path: readonly string[]): string {
-  return ['AMBLE', ...path].map((part) => part.replace(/[A-Z]/g, '_$&').toUpperCase()).join('_');
+  const words = path.map((part) => part.replace(/[A-Z]/g, '_$&').toUpperCase());
+  return `AMBLE_${words.join('_')}`;
 }

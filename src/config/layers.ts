@@ -52,6 +52,8 @@ function sourceOf(path: readonly PropertyKey[], layers: readonly Layer[]): strin
 
 function shown(path: readonly PropertyKey[], layers: readonly Layer[]): string {
   if (SECRET_KEYS.has(path.join('.'))) return 'not understood';
-  const text = JSON.stringify(valueAt(holderOf(path, layers)?.values, path)) ?? 'missing';
+  const value = valueAt(holderOf(path, layers)?.values, path);
+  // A flag that may be repeated makes a list even if it was given once.
+  const text = JSON.stringify(Array.isArray(value) && value.length === 1 ? value[0] : value) ?? 'missing';
   return text.length > 120 ? `${text.slice(0, 120)}...` : text;
 }

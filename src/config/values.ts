@@ -120,10 +120,10 @@ export const headerText = () =>
   });
 
 export const cidrs = () =>
-  value('a list of networks such as "127.0.0.0/8" or "fd00::/8"', (raw) => {
+  value('networks such as "127.0.0.0/8" or "fd00::/8"', (raw) => {
     const read = readList(raw)?.map(readCidr);
     return read?.every((cidr) => cidr !== undefined) ? read : undefined;
   });
 
 export const resolves = () =>
-  value('a list of "name:address" such as "staging.example.org:192.0.2.7", with an IP address', readResolves);
+  value('"name:address" such as "staging.example.org:192.0.2.7", with an IP address', readResolves);

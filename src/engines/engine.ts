@@ -111,7 +111,7 @@ async function launch(
   const [record, log] = await Promise.all([open(kind.record, 'w', 0o600), open(kind.log, 'a', 0o600)]);
   try {
     const logStart = (await log.stat()).size;
-    const script = 'echo "$$ $0" >&3; exec "$@" 3>&-';
+    const script = 'umask 077; echo "$$ $0" >&3; exec "$@" 3>&-';
     const engine = spawn('/bin/sh', ['-c', script, ports.join(' '), ...argv], {
       // A session of its own: Ctrl-C in the terminal is not for the engine.
       detached: true,

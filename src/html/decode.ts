@@ -1,16 +1,15 @@
-/** Bytes to text as the HTML standard has it: BOM, then the header's charset, then <meta>, then a guess. */
+/** Bytes to text in the order of the HTML standard: BOM, then the header's charset, then <meta>, then a guess. */
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { getEncoding } from 'encoding-sniffer';
 
 export function decodeHtml(body: Buffer, contentType: string | undefined): string {
-  const declared = charsetOf(contentType);
-  const encoding = getEncoding(body, {
-    ...(declared === null ? {} : { transportLayerEncodingLabel: declared }),
-    // Undeclared text that is valid UTF-8 is UTF-8; anything else is read as browsers read the old web.
-    defaultEncoding: isUtf8(body) ? 'utf-8' : 'windows-1252',
-  });
-  return decoderFor(encoding).decode(body);
+  const decoder =
+    decoderFor(byteOrderMark(body)) ??
+    decoderFor(charsetOf(contentType)) ??
+    decoderFor(sniff(body)) ??
+    new TextDecoder();
+  return decoder.decode(body);
 }
 
 export function isHtml(contentType: string | undefined): boolean {
@@ -18,15 +17,27 @@ export function isHtml(contentType: string | undefined): boolean {
   return essence === 'text/html' || essence === 'application/xhtml+xml';
 }
 
+function byteOrderMark(body: Buffer): string | null {
+  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8';
+  if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
+  if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
+  return null;
+}
+
 function charsetOf(contentType: string | undefined): string | null {
   return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? '')?.[1] ?? null;
 }
 
-/** A few encodings of the standard are names only (replacement, x-user-defined): their text is lost, their links are not. */
-function decoderFor(encoding: string): TextDecoder {
+function sniff(body: Buffer): string {
+  // Undeclared text that is valid UTF-8 is UTF-8; anything else is read as browsers read the old web.
+  return getEncoding(body, { defaultEncoding: isUtf8(body) ? 'utf-8' : 'windows-1252' });
+}
+
+/** null: no label of the standard, or one that is a name only (replacement, x-user-defined). */
+function decoderFor(label: string | null): TextDecoder | null {
   try {
-    return new TextDecoder(encoding);
+    return label === null ? null : new TextDecoder(label);
   } catch {
-    return new TextDecoder('windows-1252');
+    return null;
   }
 }

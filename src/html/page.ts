@@ -1,8 +1,8 @@
 /** Makes of an HTML document what the crawl wants to know of it. */
-import { load } from 'cheerio';
 import { PRODUCT_TOKEN } from '../http/user-agent.ts';
 import { normaliseUrl } from '../urls/index.ts';
 import { decodeHtml } from './decode.ts';
+import { parseDocument } from './document.ts';
 import { collectLinks, type PageLink } from './links.ts';
 import { captionOf, survey } from './survey.ts';
 import { tidy } from './text.ts';
@@ -36,9 +36,9 @@ const MAX_DESCRIPTION_LENGTH = 1_000;
 const MAX_LANGUAGE_LENGTH = 35;
 
 export function parsePage({ body, url, contentType, maxLinks }: PageSource): ParsedPage {
-  // Without scripting <noscript> holds markup, and its links count: no script will ever run here.
-  const $ = load(decodeHtml(body, contentType), { scriptingEnabled: false });
-  const { html, base, title, metas, relations, anchors } = survey($._root);
+  const { html, base, title, metas, relations, anchors } = survey(
+    parseDocument(decodeHtml(body, contentType)),
+  );
   const baseUrl = resolve(base, url) ?? url;
   const canonical = relations.find((link) => hasWord(link.attribs.rel, 'canonical'));
   const robots = robotsWords(metas);

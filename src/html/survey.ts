@@ -29,8 +29,8 @@ export function survey(document: Document): Survey {
         if (node.attribs.href !== undefined) found.base ??= node;
         break;
       case 'title':
-        // An <svg> has titles too.
-        if (node.namespace === HTML_NAMESPACE) found.title ??= node;
+        // An <svg> has titles too; only the standard's parser tells namespaces.
+        if ((node.namespace ?? HTML_NAMESPACE) === HTML_NAMESPACE) found.title ??= node;
         break;
       case 'meta':
         found.metas.push(node);

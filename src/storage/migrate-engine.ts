@@ -56,12 +56,23 @@ function loaded(): Promise<void> {
   loading ??= (async () => {
     const glue = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
     const wasm = await readFile(glue.replace(/\.js$/, '.wasm'));
-    const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': { ...bindings } });
+    const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': importsOfEngine() });
     bindings.__wbg_set_wasm(instance.exports);
     const start = instance.exports.__wbindgen_start;
     if (typeof start === 'function') start();
   })();
   return loading;
+}
+
+/** The engine never clears the timer that bounds its wait for a lock: it would keep a finished process for 10 s. */
+function importsOfEngine(): Record<string, unknown> {
+  const timer = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
+  return Object.fromEntries(
+    Object.entries(bindings).map(([name, value]) => [
+      name,
+      name.startsWith('__wbg_setTimeout_') ? timer : value,
+    ]),
+  );
 }
 
 const OID_CHAR = 18;

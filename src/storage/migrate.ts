@@ -2,13 +2,17 @@
 import { NO_FILTER, withSchemaEngine } from './migrate-engine.ts';
 import { readMigrations, readSchema } from './migrate-files.ts';
 
+/** The engine's own advisory lock. Left to itself it gives up after 10 s, which a long migration elsewhere may take. */
+const LOCK = 72_707_369;
+
 /**
- * Applies the migrations that the database lacks and returns their names. Safe to run in several processes at once: the
- * engine takes an advisory lock, held until its connection ends.
+ * Applies the migrations that the database lacks and returns their names. Safe to run in several processes at once: they
+ * wait for each other on a lock that ends with the connection.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const migrations = await readMigrations();
   return withSchemaEngine(databaseUrl, await readSchema(), async (engine, connection) => {
+    await connection.query(`SELECT pg_advisory_lock(${LOCK})`);
     const applied: string[] = [];
     for (const upTo of migrations.migrationDirectories.keys()) {
       const migrationDirectories = migrations.migrationDirectories.slice(0, upTo + 1);

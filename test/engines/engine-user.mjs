@@ -2,7 +2,11 @@
 // compiled program, as `npm test` has built it.
 import { startEngines } from '../../dist/src/engines/index.js';
 
-const engines = await startEngines({ home: process.argv[2], isolated: true, say: (line) => console.error(line) });
+const engines = await startEngines({
+  home: process.argv[2],
+  isolated: true,
+  say: (line) => console.error(line),
+});
 console.log(JSON.stringify({ databaseUrl: engines.databaseUrl, temporal: engines.temporal }));
 process.stdin.resume();
 process.stdin.once('end', () => engines.stop());

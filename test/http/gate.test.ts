@@ -1,7 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { CERTIFICATE } from './support/certificate.ts';
-import { loopbackAgent, STARTED_AT, send, sendForError, sendForResponse, untilFree } from './support/fetching.ts';
+import {
+  loopbackAgent,
+  STARTED_AT,
+  send,
+  sendForError,
+  sendForResponse,
+  untilFree,
+} from './support/fetching.ts';
 import { rawServer } from './support/servers.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -48,7 +55,7 @@ describe('the gate', () => {
       const server = await rawServer((socket) => socket.write(OK), { secure });
       const agent = agentForSecure();
       const origin = `${scheme}://secure.test:${server.port}`;
-        await sendForResponse(`${origin}/first`, { agent });
+      await sendForResponse(`${origin}/first`, { agent });
       await untilFree(agent);
       const first = server.received();
       expect(await send(`${origin}/second`, { agent, gate: shut })).toMatchObject({ kind: 'refused' });

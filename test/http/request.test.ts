@@ -1,6 +1,13 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { LIMITS, loopbackAgent, STARTED_AT, sendForError, sendForResponse, untilFree } from './support/fetching.ts';
+import {
+  LIMITS,
+  loopbackAgent,
+  STARTED_AT,
+  sendForError,
+  sendForResponse,
+  untilFree,
+} from './support/fetching.ts';
 import { httpServer, rawServer } from './support/servers.ts';
 
 describe('a response', () => {

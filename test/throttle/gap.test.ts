@@ -65,6 +65,18 @@ describe('the gap is the longest of', () => {
   });
 });
 
+test('a report out of order does not make the throttle forget a delay still owed', () => {
+  const state = startedAtNoon({ delay: fixed(0) });
+  const [late] = state.finished;
+  const slow = granted(state, anAsk('slow', { delay: fixed(20_000) }), NOON + 20_000);
+  const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+  release(state, { leaseId: slow.id, use }, NOON + 20_000, middle);
+  release(state, { leaseId: late?.id ?? '', use }, NOON + 21_000, middle);
+  const next = ask(state, anAsk('next', { delay: fixed(0) }), NOON + 22_000, middle);
+  expect(next.kind).toBe('queued');
+  expect(tick(state, NOON + 22_000, middle).wakeAt).toBe(NOON + 41_000 - CONFIG.leadMs);
+});
+
 test('Crawl-delays of more origins than are remembered keep the longest', () => {
   const state = startedAtNoon();
   for (let n = 1; n <= 40; n += 1) {

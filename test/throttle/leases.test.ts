@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { ask, release, started, tick, undeliverable } from '../../workflows/throttle/index.ts';
-import type { Use } from '../../workflows/throttle/types.ts';
+import type { Lease, Use } from '../../workflows/throttle/types.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
-const well = (agoMs: number): Use => ({ kind: 'started', agoMs, tookMs: agoMs, reception: 'ok' });
+const well = (agoMs: number): Extract<Use, { kind: 'started' }> => ({
+  kind: 'started',
+  agoMs,
+  tookMs: agoMs,
+  reception: 'ok',
+});
 
 /** A page holds a lease since noon and another waits behind it. */
 function oneOutOneWaiting(wish: Parameters<typeof anAsk>[1] = {}) {
@@ -151,21 +156,40 @@ describe('with concurrency above 1', () => {
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
 
+  test('and nobody keeps such a page company', () => {
+    const state = openThrottle();
+    const alone = granted(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON);
+    started(state, alone.id, 0, NOON);
+    ask(state, anAsk('second', wish), NOON, middle);
+    expect(ticked(state, NOON + 30_000)).toEqual([]);
+  });
+
   test('without any delay leases go out side by side, without waiting for each other', () => {
-    const { state } = oneOutOneWaiting({ concurrency: 2, delay: fixed(0) });
-    expect(tickedOne(state, NOON).notBefore).toBe(NOON);
+    const state = openThrottle();
+    const starts = ['a', 'b'].map(
+      (t) => granted(state, anAsk(t, { concurrency: 2, delay: fixed(0) }), NOON).notBefore,
+    );
+    expect(starts).toEqual([NOON, NOON]);
   });
 });
 
 describe('the start window', () => {
-  test('grows to four times the usual way from grant to start, up to its cap', () => {
+  const windowOf = ({ startBy, notBefore }: Lease) => startBy - notBefore;
+
+  test('is four times the usual way from grant to start', () => {
     const state = openThrottle();
     const slow = granted(state, anAsk('slow'), NOON);
     release(state, { leaseId: slow.id, use: well(0) }, NOON + 10_000, middle);
-    const next = granted(state, anAsk('next'), NOON + 20_000);
-    expect(next.startBy - next.notBefore).toBe(40_000);
-    release(state, { leaseId: next.id, use: { kind: 'unused' } }, NOON + 3_000_000, middle);
-    const capped = granted(state, anAsk('capped'), NOON + 3_000_000);
-    expect(capped.startBy - capped.notBefore).toBe(CONFIG.maxStartWindowMs);
+    expect(windowOf(granted(state, anAsk('next'), NOON + 20_000))).toBe(40_000);
+  });
+
+  test('grows when leases come too late to be used, up to its cap', () => {
+    const state = openThrottle({ maxStartWindowMs: 100_000 });
+    const windows = [0, 1, 2].map((n) => {
+      const lease = granted(state, anAsk(`t${n}`), NOON + n * 1_000_000);
+      release(state, { leaseId: lease.id, use: { kind: 'unused' } }, lease.startBy + 1_000, middle);
+      return windowOf(lease);
+    });
+    expect(windows).toEqual([15_000, 64_000, 100_000]);
   });
 });

@@ -60,7 +60,7 @@ const waitings = fc
     fc.record({
       crawlId: fc.constantFrom('a', 'b', 'c', 'd'),
       priority: fc.integer({ min: 1, max: 3 }),
-      front: fc.boolean().map((yes) => yes && Math.abs(1) > 0),
+      front: fc.boolean(),
     }),
     { maxLength: 60 },
   )
@@ -94,12 +94,12 @@ test('everybody in line is served exactly once', () => {
   );
 });
 
-test('a place in line is exact among equals, and off by at most the share of the oldest otherwise', () => {
+test('a place in line is off by no more than those that the right of the oldest lets in between', () => {
   fc.assert(
     fc.property(waitings, (waiting) => {
       const line: Line = { waiting, served: ['c', 'a'], passedOldest: 0 };
       const served = upcoming(line, waiting.length);
-      const tolerance = new Set(waiting.map(({ priority }) => priority)).size + waiting.length / 4;
+      const tolerance = waiting.length / 4 + 1;
       for (const ticket of waiting) {
         const place = placeOf(line, ticket);
         expect(place).toBeGreaterThanOrEqual(1);

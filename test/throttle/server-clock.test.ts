@@ -56,7 +56,7 @@ describe('a worker', () => {
     const best = clock();
     best.sample(NOON + 210, at(205), at(215));
     for (let n = 0; n < 20; n += 1) best.sample(NOON + 1_000, at(300), at(1_700));
-    expect(best.judge(lease, at(1_700))).toMatchObject({ verdict: 'go', errorMs: 15 });
+    expect(best.judge(lease, at(1_700))).toMatchObject({ verdict: 'go', errorMs: 14 });
   });
 
   test('says how long ago it wrote, never more than it was', () => {

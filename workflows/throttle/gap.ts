@@ -1,5 +1,5 @@
 /** How long after the last request the next one may start: the heart of politeness, decided here and nowhere else. */
-import type { OpenLease, ThrottleState } from './state.ts';
+import type { LastStart, OpenLease, ThrottleState } from './state.ts';
 import type { Ask, DelayRange } from './types.ts';
 
 /** Who wants the gap that long. */
@@ -48,11 +48,19 @@ export function latestStartOf(open: OpenLease): number {
   return open.startedAt ?? open.lease.startBy;
 }
 
-/** Starts only ever move later: an error must lengthen the gap, never shorten it. */
+/**
+ * Starts only ever move later: an error must lengthen the gap, never shorten it. A report out of order may put a start
+ * within the delay of another, which is then still owed.
+ */
 export function noteStart(state: ThrottleState, at: number, owed: DelayRange): void {
-  if (state.lastStart === null || at > state.lastStart.at) {
-    state.lastStart = { at, owed };
+  const start: LastStart = { at, owed };
+  if (state.lastStart === null) {
+    state.lastStart = start;
+    return;
   }
+  const [earlier, later] = at > state.lastStart.at ? [state.lastStart, start] : [start, state.lastStart];
+  const isPaidOff = later.at - earlier.at >= earlier.owed.minMs;
+  state.lastStart = { at: later.at, owed: isPaidOff ? later.owed : longerOf(earlier.owed, later.owed) };
 }
 
 /** A draw made anew at each look would favour short delays: the first look to find one short enough would win. */
@@ -70,4 +78,8 @@ function crawlWish(delay: DelayRange, draw: number): Gap {
 
 function pointIn({ minMs, maxMs }: DelayRange, draw: number): number {
   return Math.ceil(minMs + draw * (maxMs - minMs));
+}
+
+function longerOf(one: DelayRange, other: DelayRange): DelayRange {
+  return { minMs: Math.max(one.minMs, other.minMs), maxMs: Math.max(one.maxMs, other.maxMs) };
 }

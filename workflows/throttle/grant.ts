@@ -10,8 +10,13 @@ import { startWindowMs } from './window.ts';
  * null: not by waiting; only a release, an operator or the opening lets it go.
  */
 export function grantableAt(state: ThrottleState, next: Waiting): number | null {
-  if (state.openedAt === null || state.paused || state.leases.length >= next.concurrency) return null;
+  if (state.openedAt === null || state.paused || state.leases.length >= tolerated(state, next)) return null;
   return earliestStart(state, next) - state.config.leadMs;
+}
+
+/** As with the gap, the more careful one decides: those who are out tolerate no more company than they asked for. */
+function tolerated({ leases }: ThrottleState, next: Waiting): number {
+  return Math.min(next.concurrency, ...leases.map((open) => open.concurrency));
 }
 
 /** The caller has seen that the ticket is next and `grantableAt` has come. */
@@ -40,6 +45,7 @@ export function grant(
     workflowId: next.workflowId,
     crawlId: next.crawlId,
     owed: next.delay,
+    concurrency: next.concurrency,
     grantedAt: now,
     startedAt: null,
     answered,

@@ -32,6 +32,8 @@ export interface OpenLease {
   crawlId: string;
   /** Delay that its crawl wants after it. */
   owed: DelayRange;
+  /** Open fetches that its crawl tolerates, this one included. */
+  concurrency: number;
   grantedAt: number;
   /** null: not reported yet, it may be any time up to `startBy`. */
   startedAt: number | null;

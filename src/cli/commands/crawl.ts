@@ -2,8 +2,9 @@
 import { type AmbleConfig, BadInput, type CrawlRequest, parseCrawlInput } from '../../config/index.ts';
 import type { Progress } from '../../storage/progress.ts';
 import { ensureBackground } from '../background.ts';
+import { commandLine } from '../command-line.ts';
 import { checkCrawlId, newCrawlId } from '../crawl-id.ts';
-import { type CrawlAtHand, commandLine, endOf, hasEnded, reachCrawl } from '../crawls.ts';
+import { type CrawlAtHand, endOf, hasEnded, reachCrawl } from '../crawls.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { openSession, type Session, withSession } from '../session.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
@@ -63,13 +64,14 @@ async function crawlInBackground(
   config: AmbleConfig,
   { crawlId, request, options }: Wish,
 ): Promise<ExitCode> {
-  await ensureBackground(config, options);
+  const pid = await ensureBackground(config, options);
   const session = await openSession(config, { worker: null, say });
   try {
     const crawl = await reachCrawl({ ...session, config, crawlId, request });
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, options);
     say(`Crawl ${crawlId} ${crawl.known ? 'goes on' : 'has begun'} in the background.`);
     sayHowToGoOn(crawlId, options);
+    say(`  stop the worker: kill ${pid}`);
     if (options.json) print(JSON.stringify({ crawl: crawlId, status: 'Running' }));
     else print(crawlId);
     return EXIT.ok;

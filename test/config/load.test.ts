@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BadInput, CONFIG_KEYS, loadConfig } from '../../src/config/index.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'amble-config-'));
+});
+
+afterEach(() => {
+  rmSync(cwd, { recursive: true });
+});
+
+function writeConfig(content: unknown, file = 'amble.config.json'): void {
+  writeFileSync(join(cwd, file), typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+function load(env: Record<string, string> = {}, flags: Record<string, unknown> = {}) {
+  return loadConfig({ env, cwd, flags });
+}
+
+/** The sentence it refuses with. */
+function refusal(env: Record<string, string> = {}, flags: Record<string, unknown> = {}): string {
+  try {
+    load(env, flags);
+  } catch (error) {
+    if (error instanceof BadInput) return error.message;
+    throw error;
+  }
+  throw new Error('was accepted');
+}
+
+describe('with nothing configured', () => {
+  test('everything has its default', () => {
+    expect(load()).toEqual({
+      home: join(cwd, '.amble'),
+      temporalAddress: null,
+      temporalNamespace: 'default',
+      temporalBinary: null,
+      databaseUrl: null,
+      taskQueue: 'amble',
+      politenessKey: 'host',
+      contact: null,
+      userAgent: 'Amble/0.1',
+      contentDir: join(cwd, '.amble', 'content'),
+      logLevel: 'info',
+      throttle: {
+        leadMs: 300,
+        startWindowMs: 15_000,
+        maxStartWindowMs: 300_000,
+        parallelStartWindowMs: 3_000,
+        queueLimit: 1_000,
+        maxBackoffMs: 3_600_000,
+        maxRetryAfterMs: 86_400_000,
+        maxCrawlDelayMs: 300_000,
+        idleMs: 600_000,
+      },
+      robots: { freshMs: 86_400_000, holdMs: 60_000, maxHoldMs: 3_600_000, giveUpMs: 86_400_000 },
+      fetchSlots: 200,
+      heartbeatMs: 10_000,
+      crawl: {
+        scope: 'site',
+        maxPages: null,
+        maxDepth: null,
+        delay: { minMs: 10_000, maxMs: 10_000 },
+        concurrency: 1,
+        retry: {
+          initialIntervalMs: 3_600_000,
+          backoffCoefficient: 1,
+          maximumAttempts: 3,
+          maximumIntervalMs: 86_400_000,
+          jitterMs: 0,
+        },
+        fetch: {
+          connectTimeoutMs: 10_000,
+          headersTimeoutMs: 20_000,
+          totalTimeoutMs: 60_000,
+          maxBodyBytes: 10_485_760,
+        },
+        resolve: {},
+        allowNetworks: [],
+        window: 100,
+        maxWaiting: 1_000,
+        longWaitMs: 60_000,
+        sweepIntervalMs: 10_000,
+        maxLinksPerPage: 10_000,
+      },
+    });
+  });
+});
+
+describe('sources', () => {
+  test('a flag beats the environment, which beats the file, which beats the default', () => {
+    const delayOf = (env: Record<string, string>, flags: Record<string, unknown>) =>
+      load(env, flags).crawl.delay.minMs;
+    writeConfig({ delay: '3s' });
+    expect(delayOf({}, {})).toBe(3_000);
+    expect(delayOf({ AMBLE_DELAY: '2s' }, {})).toBe(2_000);
+    expect(delayOf({ AMBLE_DELAY: '2s' }, { delay: '1s' })).toBe(1_000);
+  });
+
+  test('each may set a part of a group', () => {
+    writeConfig({ retry: { initialInterval: '15m', jitter: '5m' } });
+    expect(load({ AMBLE_RETRY_JITTER: '1m' }).crawl.retry).toMatchObject({
+      initialIntervalMs: 900_000,
+      jitterMs: 60_000,
+      maximumAttempts: 3,
+    });
+  });
+
+  test('every key can be set by its variable to its own default', () => {
+    const env = CONFIG_KEYS.map((key) => [key.env, Array.isArray(key.default) ? ',' : String(key.default)]);
+    expect(load(Object.fromEntries(env))).toEqual(load());
+  });
+
+  test('the usual names of Temporal and Postgres are understood', () => {
+    const env = {
+      TEMPORAL_ADDRESS: 'temporal.example:7233',
+      TEMPORAL_NAMESPACE: 'crawls',
+      DATABASE_URL: 'postgresql://me@db.example/amble',
+    };
+    expect(load(env)).toMatchObject({
+      temporalAddress: 'temporal.example:7233',
+      temporalNamespace: 'crawls',
+      databaseUrl: 'postgresql://me@db.example/amble',
+    });
+  });
+
+  test('an empty variable counts as not set', () => {
+    expect(load({ AMBLE_DELAY: '', DATABASE_URL: ' ' })).toEqual(load());
+  });
+
+  test('lists are separated by commas in a variable', () => {
+    const env = {
+      AMBLE_RESOLVE: 'A.test:127.0.0.1, b.test:[::1]',
+      AMBLE_ALLOW_NETWORKS: '127.0.0.0/8,::1/128',
+    };
+    expect(load(env).crawl).toMatchObject({
+      resolve: { 'a.test': '127.0.0.1', 'b.test': '::1' },
+      allowNetworks: ['127.0.0.0/8', '::1/128'],
+    });
+  });
+
+  test('another file can be named by flag or variable', () => {
+    writeConfig({ taskQueue: 'other' }, 'other.json');
+    expect(load({}, { config: 'other.json' }).taskQueue).toBe('other');
+    expect(load({ AMBLE_CONFIG: 'other.json' }).taskQueue).toBe('other');
+  });
+
+  test('"none" lifts a limit that a lower source set', () => {
+    writeConfig({ maxPages: 10 });
+    expect(load({ AMBLE_MAX_PAGES: 'none' }).crawl.maxPages).toBeNull();
+  });
+
+  test('the contact becomes part of the User-Agent, once', () => {
+    const contact = 'https://example.org/bot';
+    expect(load({ AMBLE_CONTACT: contact }).userAgent).toBe(`Amble/0.1 (+${contact})`);
+    const userAgent = `MyBot/2.0 (${contact})`;
+    expect(load({ AMBLE_CONTACT: contact, AMBLE_USER_AGENT: userAgent }).userAgent).toBe(userAgent);
+  });
+});
+
+describe('a refusal is one sentence that names the source, the value and what is wanted', () => {
+  test('of a flag', () => {
+    expect(refusal({}, { delay: 'soon' })).toBe(
+      '--delay is "soon", but must be a duration such as "10s" or a range such as "5s-15s", the shorter first.',
+    );
+    expect(refusal({}, { maxPages: '0' })).toMatch(
+      /^--max-pages is "0", but must be a whole number of at least 1/,
+    );
+    expect(refusal({}, { allowNetworks: ['10.0/99'] })).toMatch(
+      /^--allow-network is "10\.0\/99", but must be networks/,
+    );
+  });
+
+  test('of a variable', () => {
+    expect(refusal({ AMBLE_THROTTLE_LEAD: 'early' })).toMatch(
+      /^AMBLE_THROTTLE_LEAD is "early", but must be a duration/,
+    );
+    expect(refusal({ AMBLE_SCOPE: 'all' })).toBe('AMBLE_SCOPE is "all", but must be one of host, site, any.');
+  });
+
+  test('of a value in the file', () => {
+    writeConfig({ fetch: { maxBody: 'huge' } });
+    expect(refusal()).toMatch(/^"fetch\.maxBody" in amble\.config\.json is "huge", but must be a size/);
+  });
+
+  test('of a group that is not one', () => {
+    writeConfig({ retry: '3 times' });
+    expect(refusal()).toBe('"retry" in amble.config.json is "3 times", but must be an object.');
+  });
+
+  test('of an unknown key or variable', () => {
+    expect(refusal({ AMBLE_DELY: '1s' })).toMatch(/^AMBLE_DELY in the environment is not a setting/);
+    writeConfig({ retry: { attempts: 3 } });
+    expect(refusal()).toMatch(/^"retry\.attempts" in amble\.config\.json is not a setting/);
+  });
+
+  test('of a file that is missing although named, or is not JSON', () => {
+    expect(refusal({}, { config: 'missing.json' })).toBe(
+      'The configuration file missing.json cannot be read (ENOENT).',
+    );
+    writeConfig('{ delay: 10s }');
+    expect(refusal()).toMatch(/^amble\.config\.json is not valid JSON: /);
+    writeConfig('[]');
+    expect(refusal()).toBe('amble.config.json must hold one JSON object of settings.');
+  });
+
+  test('of a database URL, without the password in it', () => {
+    const sentence = refusal({ DATABASE_URL: 'mysql://me:secret@db/amble' });
+    expect(sentence).toMatch(/^DATABASE_URL is not understood, but must be a URL such as "postgresql:/);
+    expect(sentence).not.toContain('secret');
+  });
+
+  test('of a User-Agent that would smuggle in a header', () => {
+    expect(refusal({ AMBLE_USER_AGENT: 'Bot/1\r\nX-Evil: 1' })).toMatch(
+      /^AMBLE_USER_AGENT is .* printable ASCII/,
+    );
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { parseRetryAfter, userAgent } from '../../src/http/index.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+describe('Retry-After', () => {
+  test.each([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['1.5', 1_500],
+    ['Sun, 01 Mar 2026 12:01:00 GMT', 60_000],
+    ['Sunday, 01-Mar-26 12:01:00 GMT', 60_000],
+    ['Sun Mar  1 12:01:00 2026 GMT', 60_000],
+    ['Sat, 28 Feb 2026 12:00:00 GMT', 0],
+    ['-5', null],
+    ['soon', null],
+    ['12 monkeys', null],
+    ['Sun, 99 Nothing', null],
+    ['', null],
+    [undefined, null],
+  ])('%j is %j ms from now', (header, ms) => {
+    expect(parseRetryAfter(header, NOW)).toBe(ms);
+  });
+});
+
+test('the user agent names the product, its version and whom to ask', () => {
+  expect(userAgent({ version: '1.2.3', contactUrl: 'https://example.org/bot' })).toBe(
+    'Amble/1.2.3 (+https://example.org/bot)',
+  );
+});

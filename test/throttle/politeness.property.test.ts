@@ -1,0 +1,121 @@
+/** The rules against thousands of random interleavings of everything that can go wrong. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ThrottleState } from '../../workflows/throttle/index.ts';
+import type { Wire, Written } from './simulation/fetching.ts';
+import type { Granted, Host } from './simulation/host.ts';
+import { type Run, type Scenario, simulate } from './simulation/simulate.ts';
+import { CONFIG } from './support.ts';
+
+const delay = fc.oneof(
+  fc.constantFrom({ minMs: 0, maxMs: 0 }, { minMs: 1_000, maxMs: 1_000 }, { minMs: 20_000, maxMs: 20_000 }),
+  fc.tuple(fc.nat(3_000), fc.nat(6_000)).map(([minMs, more]) => ({ minMs, maxMs: minMs + more })),
+);
+
+const scenarios: fc.Arbitrary<Scenario> = fc.record({
+  seed: fc.nat(),
+  crawls: fc.array(
+    fc.record({
+      delay,
+      priority: fc.integer({ min: 1, max: 3 }),
+      concurrency: fc.integer({ min: 1, max: 3 }),
+      pages: fc.integer({ min: 1, max: 12 }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  troubleMs: fc.integer({ min: 10_000, max: 300_000 }),
+  strokeMs: fc.integer({ min: 1_000, max: 30_000 }),
+  config: fc
+    .record({ queueLimit: fc.constantFrom(3, 1_000), leadMs: fc.constantFrom(0, 300) })
+    .map((some) => ({
+      ...CONFIG,
+      ...some,
+      startWindowMs: 5_000,
+      maxStartWindowMs: 20_000,
+      maxBackoffMs: 20_000,
+      maxRetryAfterMs: 60_000,
+      idleMs: 2_000,
+    })),
+});
+
+/** What must hold at the moment of a grant. */
+const checkGrant =
+  (wire: Wire) =>
+  (state: ThrottleState, { lease, ask }: Granted) => {
+    expect(state.openedAt).not.toBeNull();
+    expect(state.paused).toBe(false);
+    expect(lease.notBefore).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
+
+    const shortest = [ask.delay.minMs, state.operatorDelay?.minMs ?? 0, state.backoffMs];
+    const crawlDelays = Object.values(state.crawlDelays);
+    expect(lease.minGapMs).toBeGreaterThanOrEqual(Math.max(...shortest, ...crawlDelays));
+    const owed = [
+      ...state.leases.map((open) => open.owed),
+      ...(state.lastStart ? [state.lastStart.owed] : []),
+    ];
+    const longest = [...owed, ...(state.operatorDelay ? [state.operatorDelay] : [])].map(({ maxMs }) =>
+      Math.ceil(maxMs),
+    );
+    expect(lease.minGapMs).toBeLessThanOrEqual(Math.max(state.backoffMs, ...longest, ...crawlDelays));
+
+    const out = new Set(state.leases.map((open) => open.lease.id));
+    expect(out.size).toBeLessThanOrEqual(Math.min(...state.leases.map((open) => open.concurrency)));
+    const fetching = wire.running().filter((id) => out.has(id));
+    expect(fetching.length).toBeLessThan(ask.concurrency);
+
+    expect(state.line.waiting.length).toBeLessThanOrEqual(state.config.queueLimit);
+    expect(state.finished.length).toBeLessThanOrEqual(256);
+    expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+  };
+
+/** Requests never start closer together than the gap in force: in truth, and as recorded. */
+function checkGaps({ host, wire }: Run): void {
+  const grantOf = ({ leaseId }: Written) => {
+    const granted = host.granted.get(leaseId);
+    if (!granted) throw new Error(`a request was written without a lease: ${leaseId}`);
+    return granted;
+  };
+  const ordered = (time: (written: Written) => number) =>
+    pairs([...wire.written].sort((one, other) => time(one) - time(other)));
+
+  for (const [before, after] of ordered(({ at }) => at)) {
+    const [previous, next] = [grantOf(before), grantOf(after)];
+    expect(after.at - before.at).toBeGreaterThanOrEqual(next.lease.minGapMs);
+    // A life that was terminated takes the wishes of crawls that no longer ask to its grave.
+    if (!terminatedBetween(host, previous, next)) {
+      expect(after.at - before.at).toBeGreaterThanOrEqual(previous.ask.delay.minMs);
+    }
+  }
+  for (const [before, after] of ordered(({ early }) => early)) {
+    expect(after.early - before.early).toBeGreaterThanOrEqual(grantOf(after).lease.minGapMs);
+  }
+  for (const written of wire.written) {
+    const { lease } = grantOf(written);
+    expect(written.at).toBeGreaterThanOrEqual(lease.notBefore);
+    expect(written.at).toBeLessThanOrEqual(lease.startBy);
+    expect(written.at - written.early).toBeLessThanOrEqual(written.errorMs);
+  }
+  expect(new Set(wire.written.map(({ leaseId }) => leaseId)).size).toBe(wire.written.length);
+}
+
+function terminatedBetween(host: Host, previous: Granted, next: Granted): boolean {
+  return [...host.afterTermination].some((life) => life > previous.life && life <= next.life);
+}
+
+function pairs<T>(items: T[]): Array<[T, T]> {
+  return items.slice(1).flatMap((item, index) => {
+    const before = items[index];
+    return before === undefined ? [] : [[before, item] as [T, T]];
+  });
+}
+
+test('requests keep their gap and every page is served or gone, whatever fails', () => {
+  fc.assert(
+    fc.property(scenarios, (scenario) => {
+      const run = simulate(scenario, checkGrant);
+      checkGaps(run);
+      expect(run.allDone).toBe(true);
+    }),
+    { numRuns: 20000 },
+  );
+});

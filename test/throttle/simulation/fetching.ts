@@ -1,0 +1,120 @@
+/** The fetch activity as rules 2 to 5 and 16 want it, and the log of what truly went over the wire. */
+import { agoAtLeastMs, type Reading } from '../../../src/server-clock.ts';
+import { type Lease, release, started, type Use } from '../../../workflows/throttle/index.ts';
+import type { Host } from './host.ts';
+import type { Machine } from './machine.ts';
+import type { World } from './world.ts';
+
+/** A request on the wire. */
+export interface Written {
+  leaseId: string;
+  /** True time of its start. */
+  at: number;
+  /** As recorded: the early end of what the worker knew, and how much later it may have been. */
+  early: number;
+  errorMs: number;
+}
+
+export type FetchEnd = 'fetched' | 'refused';
+
+export class Wire {
+  readonly written: Written[] = [];
+  readonly #running = new Map<string, { machine: Machine; life: number }>();
+  readonly #world: World;
+  readonly #host: Host;
+
+  constructor(world: World, host: Host) {
+    this.#world = world;
+    this.#host = host;
+  }
+
+  /** Leases whose fetch is truly going on. */
+  running(): string[] {
+    return [...this.#running].filter(([, { machine, life }]) => machine.life === life).map(([id]) => id);
+  }
+
+  fetch(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void, samplesLeft = 1): void {
+    const refuse = () => {
+      this.send(lease, { kind: 'unused' });
+      ended('refused');
+    };
+    const verdict = machine.clock.judge(lease, machine.read());
+    switch (verdict.verdict) {
+      case 'go':
+        this.written.push({
+          leaseId: lease.id,
+          at: this.#world.now,
+          early: verdict.startedAtEarly,
+          errorMs: verdict.errorMs,
+        });
+        this.#receive(machine, lease, ended);
+        break;
+      case 'wait':
+        machine.after(verdict.ms, () => this.fetch(machine, lease, ended, samplesLeft));
+        break;
+      case 'too-late':
+        refuse();
+        break;
+      case 'no-clock': {
+        if (samplesLeft === 0) {
+          refuse();
+          break;
+        }
+        let decided = false;
+        const once = (act: () => void) => () => {
+          if (!decided) act();
+          decided = true;
+        };
+        machine.call(
+          () => null,
+          once(() => this.fetch(machine, lease, ended, samplesLeft - 1)),
+        );
+        machine.after(3_000, once(refuse));
+        break;
+      }
+    }
+  }
+
+  send(lease: Lease, use: Use): void {
+    this.#world.send(() =>
+      this.#host.signal((state, now) => release(state, { leaseId: lease.id, use }, now, this.#world.random)),
+    );
+  }
+
+  #receive(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+    const world = this.#world;
+    const wroteAt = machine.read();
+    const longest = this.#host.granted.get(lease.id)?.ask.longestFetchMs ?? 0;
+    const tookMs = world.chance(0.05) ? longest * 0.99 : world.between(5, Math.min(2_000, longest));
+    this.#running.set(lease.id, { machine, life: machine.life });
+    if ((this.#host.granted.get(lease.id)?.ask.concurrency ?? 1) > 1) {
+      const agoMs = this.#ago(machine, wroteAt);
+      world.send(() => this.#host.signal((state, now) => started(state, lease.id, agoMs, now)));
+    }
+    machine.after(tookMs, () => {
+      this.#running.delete(lease.id);
+      const again = world.trouble(0.1) ? 2 : 1;
+      for (let n = 0; n < again; n += 1) this.#report(machine, lease, wroteAt, tookMs);
+      ended('fetched');
+    });
+  }
+
+  #report(machine: Machine, lease: Lease, wroteAt: Reading, tookMs: number): void {
+    const world = this.#world;
+    const reception = world.trouble(0.15) ? world.oneOf('overloaded', 'unreachable') : 'ok';
+    const patience = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
+    const use: Use = { kind: 'started', agoMs: this.#ago(machine, wroteAt), tookMs, reception, ...patience };
+    const delayMs = world.oneOf(null, 500, 4_000);
+    const crawlDelay = world.trouble(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {};
+    world.send(() =>
+      this.#host.signal((state, now) =>
+        release(state, { leaseId: lease.id, use, ...crawlDelay }, now, world.random),
+      ),
+    );
+  }
+
+  #ago(machine: Machine, wroteAt: Reading): number {
+    const nonsense = this.#world.oneOf(-5_000, 1e15, Number.NaN);
+    return this.#world.trouble(0.03) ? nonsense : agoAtLeastMs(wroteAt, machine.read());
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * The Temporal server, the workflow shell and the `domains` table in one: carries messages to the throttle, wakes it, lets
+ * it end and come back, continues it as new, terminates it. Checks at every grant what can be seen only then.
+ */
+import {
+  type Answer,
+  type Ask,
+  ask,
+  idleAt,
+  isIdle,
+  type Lease,
+  newThrottle,
+  opened,
+  type StoredDomain,
+  type ThrottleConfig,
+  type ThrottleState,
+  tick,
+  toStored,
+  undeliverable,
+} from '../../../workflows/throttle/index.ts';
+import type { World } from './world.ts';
+
+/** Between two writes of the row while nothing else causes one. */
+const WRITE_EVERY_MS = 60_000;
+
+export interface Granted {
+  lease: Lease;
+  ask: Ask;
+  /** Which life of the throttle granted it. */
+  life: number;
+}
+
+export type GrantCheck = (state: ThrottleState, granted: Granted) => void;
+
+export interface Receiver {
+  /** Whether anybody was there to hear it. */
+  hear(lease: Lease): boolean;
+}
+
+export class Host {
+  readonly #world: World;
+  readonly #config: ThrottleConfig;
+  readonly #check: GrantCheck;
+  readonly granted = new Map<string, Granted>();
+  readonly pages = new Map<string, Receiver>();
+  readonly #asks = new Map<string, Ask>();
+  state: ThrottleState | null = null;
+  row: StoredDomain | null = null;
+  life = 0;
+  #timer = 0;
+  /** Lives that began after one that did not end in order. */
+  readonly afterTermination = new Set<number>();
+
+  constructor(world: World, config: ThrottleConfig, check: GrantCheck) {
+    this.#world = world;
+    this.#config = config;
+    this.#check = check;
+  }
+
+  /** Update-with-start. */
+  ask(asked: Ask): Answer {
+    this.#asks.set(asked.ticket, asked);
+    const state = this.state ?? this.#begin();
+    const answer = ask(state, asked, this.#world.serverNow, this.#world.random);
+    if (answer.kind === 'granted' && !this.granted.has(answer.lease.id)) this.#note(state, answer.lease);
+    this.#pump();
+    return answer;
+  }
+
+  /** A signal: to a throttle that is not there it is lost. */
+  signal(apply: (state: ThrottleState, now: number) => void): void {
+    if (!this.state) return;
+    apply(this.state, this.#world.serverNow);
+    this.#pump();
+  }
+
+  /** An operator's change is in the row before it is answered. */
+  operate(apply: (state: ThrottleState) => void): void {
+    if (!this.state || this.state.openedAt === null) return;
+    apply(this.state);
+    this.row = toStored(this.state, false);
+    this.#pump();
+  }
+
+  continueAsNew(): void {
+    if (this.state) this.state = JSON.parse(JSON.stringify(this.state));
+    this.#pump();
+  }
+
+  terminate(): void {
+    this.state = null;
+  }
+
+  #begin(): ThrottleState {
+    const state = newThrottle('example.org', this.#config);
+    this.state = state;
+    this.life += 1;
+    const { life } = this;
+    this.#world.after(this.#world.between(1, 500), () => {
+      if (this.life !== life || !this.state) return;
+      const before = this.row;
+      if (before && !before.clean) this.afterTermination.add(life);
+      this.row = { ...toStored(this.state, false), ...before, clean: false };
+      opened(this.state, before, this.#world.serverNow);
+      this.#writeNowAndThen(life);
+      this.#pump();
+    });
+    return state;
+  }
+
+  #writeNowAndThen(life: number): void {
+    this.#world.after(WRITE_EVERY_MS, () => {
+      if (this.life !== life || !this.state) return;
+      this.row = toStored(this.state, false);
+      this.#writeNowAndThen(life);
+    });
+  }
+
+  #pump(): void {
+    const { state } = this;
+    if (!state) return;
+    const now = this.#world.serverNow;
+    const { grants, wakeAt } = tick(state, now, this.#world.random);
+    for (const { workflowId, lease } of grants) {
+      this.#note(state, lease);
+      this.#world.send(() => this.#deliver(workflowId, lease));
+    }
+    const lookAt = wakeAt ?? idleAt(state);
+    this.#timer += 1;
+    if (lookAt === null) return;
+    const timer = this.#timer;
+    // A timer fires a little after its time, never before.
+    this.#world.after(lookAt - now + this.#world.between(1, 20), () => {
+      if (timer === this.#timer) this.#wake();
+    });
+  }
+
+  #wake(): void {
+    if (this.state && isIdle(this.state, this.#world.serverNow)) {
+      this.row = toStored(this.state, true);
+      this.state = null;
+    } else this.#pump();
+  }
+
+  #deliver(workflowId: string, lease: Lease): void {
+    if (this.pages.get(workflowId)?.hear(lease)) return;
+    this.#world.send(() => this.signal((state, now) => undeliverable(state, lease.id, now)));
+  }
+
+  #note(state: ThrottleState, lease: Lease): void {
+    const asked = this.#asks.get(lease.ticket);
+    if (!asked) throw new Error(`${lease.id} was granted to a ticket that never asked`);
+    if (this.granted.has(lease.id)) throw new Error(`${lease.id} was granted twice`);
+    const granted = { lease, ask: asked, life: this.life };
+    this.granted.set(lease.id, granted);
+    this.#check(state, granted);
+  }
+}

@@ -1,0 +1,65 @@
+/** One run: pages of a few crawls on one domain, two machines, trouble for a while, then calm until all are done. */
+import { pause, reset, resume, setDelay } from '../../../workflows/throttle/index.ts';
+import type { DelayRange, ThrottleConfig } from '../../../workflows/throttle/types.ts';
+import { Wire } from './fetching.ts';
+import { type GrantCheck, Host } from './host.ts';
+import { Machine } from './machine.ts';
+import { Page } from './page.ts';
+import { World } from './world.ts';
+
+export interface Scenario {
+  seed: number;
+  crawls: Array<{ delay: DelayRange; priority: number; concurrency: number; pages: number }>;
+  troubleMs: number;
+  /** Mean time between two strokes of trouble. */
+  strokeMs: number;
+  config: ThrottleConfig;
+}
+
+/** More than any run that ends needs. */
+const MOST_EVENTS = 100_000;
+
+export interface Run {
+  host: Host;
+  wire: Wire;
+  allDone: boolean;
+}
+
+export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck): Run {
+  const world = new World(scenario.seed, scenario.troubleMs);
+  const host: Host = new Host(world, scenario.config, (state, granted) => check(wire)(state, granted));
+  const wire = new Wire(world, host);
+  const machines: [Machine, Machine] = [new Machine(world, true), new Machine(world, false)];
+  const pages = scenario.crawls.flatMap(({ pages, ...wish }, crawl) =>
+    Array.from({ length: pages }, (_, n) => {
+      const names = { workflowId: `page-${crawl}-${n}`, crawlId: `crawl-${crawl}` };
+      const front = world.chance(0.1);
+      return new Page(world, host, wire, machines, { ...names, ...wish, front, longestFetchMs: 10_000 });
+    }),
+  );
+  for (const page of pages) world.after(world.between(0, scenario.troubleMs), () => page.wantSlot());
+
+  const strokes = [
+    () => world.oneOf(...machines).freeze(world.between(50, 1_000)),
+    () => world.oneOf(...machines).freeze(world.between(1_000, 60_000)),
+    () => world.oneOf(...machines).crash(),
+    () => machines[1].setWallClock(),
+    () => host.continueAsNew(),
+    () => host.continueAsNew(),
+    () => host.operate(pause),
+    () => host.operate(resume),
+    () => host.operate((state) => setDelay(state, null)),
+    () => host.operate((state) => setDelay(state, { minMs: 500, maxMs: world.between(500, 5_000) })),
+    () => host.operate(reset),
+    () => pages[Math.floor(world.random() * pages.length)]?.leave(),
+    () => world.chance(0.3) && host.terminate(),
+  ];
+  const strike = () => {
+    if (world.calm) host.operate(resume);
+    else strokes[Math.floor(world.random() * strokes.length)]?.();
+    world.after(world.calm ? 60_000 : world.between(0, 2 * scenario.strokeMs), strike);
+  };
+  strike();
+  const allDone = world.run(() => world.calm && pages.every((page) => page.closed), MOST_EVENTS);
+  return { host, wire, allDone };
+}

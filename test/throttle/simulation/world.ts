@@ -1,0 +1,118 @@
+/**
+ * A made-up world in which nothing happens by itself: true time, a queue of what happens next, and seeded chance. The
+ * seed makes every run repeatable; until `calmAt` messages get lost, repeated, late and out of order.
+ */
+import { NOON } from '../support.ts';
+
+interface Event {
+  at: number;
+  number: number;
+  happen: () => void;
+}
+
+export class World {
+  /** True time, in ms with fractions. The server's clock shows it cut to whole ones. */
+  now = NOON;
+  readonly calmAt: number;
+  #heap: Event[] = [];
+  #scheduled = 0;
+  #seed: number;
+
+  constructor(seed: number, troubleMs: number) {
+    this.#seed = seed;
+    this.calmAt = NOON + troubleMs;
+  }
+
+  get calm(): boolean {
+    return this.now >= this.calmAt;
+  }
+
+  get serverNow(): number {
+    return Math.floor(this.now);
+  }
+
+  /** mulberry32 */
+  random = (): number => {
+    this.#seed = (this.#seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#seed ^ (this.#seed >>> 15), 1 | this.#seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+
+  between(min: number, max: number): number {
+    return min + this.random() * (max - min);
+  }
+
+  chance(probability: number): boolean {
+    return this.random() < probability;
+  }
+
+  /** Trouble happens only until the world calms down. */
+  trouble(probability: number): boolean {
+    return !this.calm && this.chance(probability);
+  }
+
+  oneOf<T>(first: T, ...others: T[]): T {
+    return [first, ...others][Math.floor(this.random() * (others.length + 1))] ?? first;
+  }
+
+  after(ms: number, happen: () => void): void {
+    this.#push({ at: this.now + Math.max(0, ms), number: this.#scheduled++, happen });
+  }
+
+  /** Delivers a message over a network that may lose, repeat and hold it up. */
+  send(deliver: () => void): void {
+    const latency = () => (this.trouble(0.05) ? this.between(100, 40_000) : this.between(0.5, 80));
+    if (this.trouble(0.06)) return;
+    this.after(latency(), deliver);
+    if (this.trouble(0.08)) this.after(latency(), deliver);
+  }
+
+  /** Runs until nothing more happens, `done` says so, or too much has happened. Returns whether it was done. */
+  run(done: () => boolean, mostEvents: number): boolean {
+    for (let n = 0; n < mostEvents; n += 1) {
+      if (done()) return true;
+      const event = this.#pop();
+      if (!event) return done();
+      this.now = event.at;
+      event.happen();
+    }
+    return false;
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let at = heap.push(event) - 1;
+    while (at > 0) {
+      const up = (at - 1) >> 1;
+      const parent = heap[up];
+      if (!parent || isBefore(parent, event)) break;
+      heap[at] = parent;
+      at = up;
+    }
+    heap[at] = event;
+  }
+
+  #pop(): Event | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (!last || last === first) return first;
+    let at = 0;
+    for (;;) {
+      const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]];
+      if (!left) break;
+      const useRight = right !== undefined && isBefore(right, left);
+      const child = useRight ? right : left;
+      if (isBefore(last, child)) break;
+      heap[at] = child;
+      at = 2 * at + (useRight ? 2 : 1);
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+function isBefore(one: Event, other: Event): boolean {
+  return one.at < other.at || (one.at === other.at && one.number < other.number);
+}

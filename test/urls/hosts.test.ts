@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { inScope, originOf, politenessKey } from '../../src/urls/index.ts';
+
+describe('requests share one gap', () => {
+  test.each([
+    ['http://www.example.co.uk:8080/x', 'www.example.co.uk', 'example.co.uk'],
+    ['https://EXAMPLE.org/', 'example.org', 'example.org'],
+    ['https://example.org./', 'example.org', 'example.org'],
+    ['https://ann.github.io/', 'ann.github.io', 'ann.github.io'],
+    ['https://a.ann.github.io/', 'a.ann.github.io', 'ann.github.io'],
+    ['https://github.io/', 'github.io', 'github.io'],
+    ['http://a.b.demo.test/', 'a.b.demo.test', 'a.b.demo.test'],
+    ['http://localhost:3000/', 'localhost', 'localhost'],
+    ['http://127.0.0.2:81/', '127.0.0.2', '127.0.0.2'],
+    ['http://[::1]:81/', '[::1]', '[::1]'],
+  ])('%s: by host %s, by site %s', (url, host, site) => {
+    expect(politenessKey(url, 'host')).toBe(host);
+    expect(politenessKey(url, 'site')).toBe(site);
+  });
+});
+
+test('an origin is scheme, host and port', () => {
+  expect(originOf('https://example.org/a?b')).toBe('https://example.org');
+  expect(originOf('http://example.org:8080/')).toBe('http://example.org:8080');
+});
+
+describe('scope', () => {
+  test('host: just the hosts of the seeds, on any port and scheme', () => {
+    const rule = { scope: 'host', seedHosts: ['example.org', '127.0.0.2'] } as const;
+    expect(inScope('https://example.org:8443/x', rule)).toBe(true);
+    expect(inScope('http://127.0.0.2/', rule)).toBe(true);
+    expect(inScope('https://www.example.org/', rule)).toBe(false);
+    expect(inScope('http://127.0.0.3/', rule)).toBe(false);
+  });
+
+  test('site: every host of the registrable domain', () => {
+    const rule = { scope: 'site', seedHosts: ['www.example.co.uk'] } as const;
+    expect(inScope('https://example.co.uk/', rule)).toBe(true);
+    expect(inScope('https://shop.example.co.uk/', rule)).toBe(true);
+    expect(inScope('https://example.org/', rule)).toBe(false);
+    expect(inScope('https://other.co.uk/', rule)).toBe(false);
+  });
+
+  test('site: names without a public suffix and addresses stand for themselves', () => {
+    const rule = { scope: 'site', seedHosts: ['one.demo.test', '127.0.0.2', 'localhost'] } as const;
+    expect(inScope('http://one.demo.test/', rule)).toBe(true);
+    expect(inScope('http://two.demo.test/', rule)).toBe(false);
+    expect(inScope('http://127.0.0.2/', rule)).toBe(true);
+    expect(inScope('http://127.0.0.3/', rule)).toBe(false);
+    expect(inScope('http://localhost:99/', rule)).toBe(true);
+  });
+
+  test('any: everything', () => {
+    expect(inScope('https://elsewhere.example/', { scope: 'any', seedHosts: [] })).toBe(true);
+  });
+});
