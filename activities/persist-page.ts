@@ -1,8 +1,10 @@
 /** persistPage: writes what happened to a page, lets in what that made room for, and returns the pages to start. */
 import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
+import type { ParsedPage } from '../src/html/index.ts';
 import type { FinalStatus } from '../src/outcome.ts';
 import { admit } from '../src/storage/admit.ts';
 import { endPage, type Recorded, recordAttempt } from '../src/storage/record-attempt.ts';
+import type { OutLink } from '../src/storage/register-links.ts';
 import { recordWait } from '../src/storage/step-aside.ts';
 import { nothingUnderWay } from '../src/storage/sweep.ts';
 import { nudgeSignal } from '../workflows/messages.ts';
@@ -60,10 +62,15 @@ async function record({ db, store, config, crawlOf }: Deps, { crawlId, pageId, e
     case 'attempt': {
       const { kind: _, parsed: ref, ...attempt } = event;
       // The links of a page may be more than a history can hold: they come from the content store.
-      const parsed = ref && { ...ref, links: (await readParsed(store, ref.hash)).links };
+      const parsed = ref && { ...ref, links: linksOf(await readParsed(store, ref.hash)) };
       return recordAttempt(db, settings, config.politenessKey, { crawlId, pageId, ...attempt, parsed });
     }
   }
+}
+
+/** What <meta name="robots"> says of the page holds for each of its links. */
+function linksOf({ links, nofollow }: ParsedPage): OutLink[] {
+  return nofollow ? links.map((link) => ({ ...link, nofollow })) : links;
 }
 
 /** The same for every run of one persist, different for the next: see `admitted_by`. */

@@ -1,0 +1,189 @@
+/** The messages themselves: repeated they change nothing, carried through JSON nothing is lost, all tickets are accounted for. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  ask,
+  newThrottle,
+  opened,
+  pause,
+  release,
+  reset,
+  resume,
+  setDelay,
+  started,
+  type ThrottleState,
+  tick,
+  toStored,
+  undeliverable,
+  view,
+  withdraw,
+} from '../../workflows/throttle/index.ts';
+import type { Use } from '../../workflows/throttle/types.ts';
+import { anAsk, CONFIG, fixed, middle, NOON } from './support.ts';
+
+/** A message, without the lease it speaks of: that is the n-th granted so far. */
+type Message = (state: ThrottleState, now: number, leaseId: string) => unknown;
+
+interface Step {
+  name: string;
+  send: Message;
+  afterMs: number;
+  lease: number;
+}
+
+const delay = fc.tuple(fc.nat(3_000), fc.nat(3_000)).map(([minMs, more]) => ({ minMs, maxMs: minMs + more }));
+
+const asks = fc
+  .record({
+    ticket: fc.nat(30).map(String),
+    crawlId: fc.constantFrom('a', 'b', '__proto__'),
+    priority: fc.integer({ min: 1, max: 3 }),
+    front: fc.boolean(),
+    concurrency: fc.integer({ min: 1, max: 3 }),
+    delay,
+  })
+  .map(({ ticket, ...wish }): [string, Message] => [
+    `ask ${ticket}`,
+    (state, now) => ask(state, anAsk(ticket, wish), now, middle),
+  ]);
+
+const uses: fc.Arbitrary<Use> = fc.oneof(
+  fc.constant<Use>({ kind: 'unused' }),
+  fc.constant<Use>({ kind: 'lost' }),
+  fc.record({
+    kind: fc.constant('started' as const),
+    agoMs: fc.integer({ min: -100, max: 20_000 }),
+    tookMs: fc.nat(5_000),
+    reception: fc.constantFrom('ok', 'overloaded', 'unreachable'),
+  }),
+);
+
+const releases = fc
+  .tuple(uses, fc.option(fc.tuple(fc.webUrl(), fc.option(fc.nat(5_000)))))
+  .map(([use, robots]): [string, Message] => [
+    `release ${use.kind}`,
+    (state, now, leaseId) => {
+      const crawlDelay = robots ? { crawlDelay: { origin: robots[0], delayMs: robots[1] } } : {};
+      release(state, { leaseId, use, ...crawlDelay }, now, middle);
+    },
+  ]);
+
+const others = fc.constantFrom<[string, Message]>(
+  ['opened', (state, now) => opened(state, null, now)],
+  ['opened', (state, now) => opened(state, { ...toStored(state, false), backoffMs: 2_000 }, now)],
+  ['tick', (state, now) => tick(state, now, middle)],
+  ['started', (state, now, leaseId) => started(state, leaseId, 20, now)],
+  ['undeliverable', (state, now, leaseId) => undeliverable(state, leaseId, now)],
+  ['withdraw', (state, now) => withdraw(state, String(now % 30))],
+  ['pause', pause],
+  ['resume', resume],
+  ['reset', reset],
+  ['setDelay', (state) => setDelay(state, fixed(2_000))],
+);
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc
+    .record({
+      message: fc.oneof(
+        { weight: 4, arbitrary: asks },
+        { weight: 3, arbitrary: releases },
+        { weight: 3, arbitrary: others },
+      ),
+      afterMs: fc.oneof(fc.nat(500), fc.nat(30_000)),
+      lease: fc.nat(20),
+    })
+    .map(({ message: [name, send], ...when }) => ({ name, send, ...when, toString: () => name })),
+  { maxLength: 80 },
+);
+
+/** Plays the steps, each followed by a tick as the workflow does it, and shows the state after each. */
+function play(steps: Step[], each: (state: ThrottleState, send: () => unknown, step: Step) => ThrottleState) {
+  let state = newThrottle('example.org', { ...CONFIG, queueLimit: 12, idleMs: 1_000 });
+  let now = NOON;
+  for (const step of steps) {
+    now += step.afterMs;
+    const ids = [...state.finished.map(({ id }) => id), ...state.leases.map(({ lease }) => lease.id)];
+    const leaseId = ids.at(-1 - step.lease) ?? 'a lease of a former life';
+    const current = state;
+    const sendAt = now;
+    state = each(current, () => step.send(current, sendAt, leaseId), step);
+    tick(state, now, middle);
+  }
+  return { state, now };
+}
+
+test('a message that arrives twice changes nothing the second time', () => {
+  fc.assert(
+    fc.property(steps, (steps) => {
+      play(steps, (state, send) => {
+        const first = send();
+        const once = structuredClone(state);
+        const second = send();
+        expect(state).toEqual(once);
+        // A tick tells what it did, and the second one has nothing left to do.
+        if (first !== undefined && !(first instanceof Object && 'grants' in first))
+          expect(second).toEqual(first);
+        return state;
+      });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('continue-as-new at every single moment makes no difference', () => {
+  fc.assert(
+    fc.property(steps, (steps) => {
+      const answers: unknown[] = [];
+      const carried: unknown[] = [];
+      const plain = play(steps, (state, send) => {
+        answers.push(send());
+        return state;
+      });
+      const renewed = play(steps, (state, send) => {
+        carried.push(send());
+        return JSON.parse(JSON.stringify(state));
+      });
+      expect(renewed.state).toEqual(plain.state);
+      expect(carried).toEqual(answers);
+      expect(view(renewed.state, renewed.now)).toEqual(view(plain.state, plain.now));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('every ticket that ever stood in line is in it still, granted, or withdrawn, and every grant has its end', () => {
+  fc.assert(
+    fc.property(steps, (steps) => {
+      let joined = 0;
+      const { state } = play(steps, (state, send) => {
+        const [grantedBefore, waitingBefore] = [state.stats.granted, state.line.waiting.length];
+        const withdrawnBefore = state.stats.withdrawn;
+        send();
+        const left = state.stats.granted - grantedBefore + state.stats.withdrawn - withdrawnBefore;
+        joined += state.line.waiting.length - waitingBefore + left;
+        return state;
+      });
+      const { granted, withdrawn, started, unused, lost } = state.stats;
+      expect(joined).toBe(granted + withdrawn + state.line.waiting.length);
+      expect(granted).toBe(started + unused + lost + state.leases.length);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('whatever arrives, the last start never moves back and the state stays bounded', () => {
+  fc.assert(
+    fc.property(steps, (steps) => {
+      play(steps, (state, send) => {
+        const before = state.lastStart?.at ?? 0;
+        send();
+        expect(state.lastStart?.at ?? 0).toBeGreaterThanOrEqual(before);
+        expect(state.line.waiting.length).toBeLessThanOrEqual(12);
+        expect(state.leases.length).toBeLessThanOrEqual(3);
+        expect(Object.keys(state.crawlDelays).length).toBeLessThanOrEqual(16);
+        return state;
+      });
+    }),
+    { numRuns: 1_000 },
+  );
+});
