@@ -7,6 +7,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Real engines and real clocks on few cores: files side by side would only fight for them.
     fileParallelism: false,
+    globalSetup: './test/support/global-setup.ts',
     reporters: ['default', './test/support/closing-line-reporter.ts'],
   },
 });

@@ -33,7 +33,9 @@ export function makeAcquireSlot(deps: Deps) {
     if (!standing.goesOn) return { kind: 'over', crawlOver: standing.crawlOver };
     // A repeated update gets the recorded answer with its old `now`: no sample of the clock.
     const fresh = activityInfo().attempt === 1;
-    return turnstile(input.domain, () => askThrottle(deps, input.domain, input.ask, `${input.ask.ticket}:${input.asks}`, fresh));
+    return turnstile(input.domain, () =>
+      askThrottle(deps, input.domain, input.ask, `${input.ask.ticket}:${input.asks}`, fresh),
+    );
   };
 }
 

@@ -1,10 +1,18 @@
 /** The steps of the Crawl workflow: open, look, cancel. */
-import { ApplicationFailure } from '@temporalio/common';
+
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { BadInput, parseCrawlInput } from '../src/config/index.ts';
 import { cancelIdlePages, startCancelling } from '../src/storage/cancel.ts';
 import { type CrawlRecord, endCrawl, findCrawl, openCrawl as open } from '../src/storage/crawls.ts';
-import { admitDue, cancelBeyondBudget, countPages, findStalled, nothingUnderWay, type PageCounts } from '../src/storage/sweep.ts';
+import {
+  admitDue,
+  cancelBeyondBudget,
+  countPages,
+  findStalled,
+  nothingUnderWay,
+  type PageCounts,
+} from '../src/storage/sweep.ts';
 import { pageWorkflowId } from '../workflows/ids.ts';
 import type { AdmittedPage, PageSettings } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
@@ -24,10 +32,19 @@ export interface SweepResult extends PageCounts {
 export function makeCrawlSteps(deps: Deps) {
   const { db, config } = deps;
   return {
-    async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<{ settings: PageSettings; sweepIntervalMs: number }> {
+    async openCrawl({
+      crawlId,
+      input,
+    }: {
+      crawlId: string;
+      input: unknown;
+    }): Promise<{ settings: PageSettings; sweepIntervalMs: number }> {
       const { settings } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
       const { delay, concurrency, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
-      return { settings: { delay, concurrency, retry, fetch, longWaitMs, heartbeatMs: config.heartbeatMs }, sweepIntervalMs };
+      return {
+        settings: { delay, concurrency, retry, fetch, longWaitMs, heartbeatMs: config.heartbeatMs },
+        sweepIntervalMs,
+      };
     },
 
     async sweepCrawl({ crawlId, by }: { crawlId: string; by: string }): Promise<SweepResult> {
@@ -71,7 +88,9 @@ function badInput(message: string): ApplicationFailure {
 function parseOrFail(crawlId: string, input: unknown, { config }: Deps): ReturnType<typeof parseCrawlInput> {
   try {
     if (!CRAWL_ID.test(crawlId)) {
-      throw new BadInput(`The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`);
+      throw new BadInput(
+        `The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`,
+      );
     }
     return parseCrawlInput(input, config.crawl);
   } catch (error) {

@@ -1,9 +1,9 @@
 /** Fetches the page itself with the lease, and judges what came. */
 import type { AttemptReport, Found } from '../src/attempt.ts';
-import type { CrawlSettings } from '../src/settings.ts';
 import { isHtml } from '../src/html/index.ts';
 import { type FailedExchange, type ResponseExchange, sendRequest } from '../src/http/index.ts';
 import type { Outcome } from '../src/outcome.ts';
+import type { CrawlSettings } from '../src/settings.ts';
 import { normaliseUrl } from '../src/urls/index.ts';
 import type { Deps } from './deps.ts';
 import type { FetchInput, Unreported } from './fetch-page.ts';
@@ -18,7 +18,10 @@ export async function fetchDocument(deps: Deps, input: FetchInput, lease: LeaseK
   const began = performance.now();
   const exchange = await sendRequest({
     url: input.url,
-    headers: { 'user-agent': deps.config.userAgent, accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1' },
+    headers: {
+      'user-agent': deps.config.userAgent,
+      accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
+    },
     limits: settings.fetch,
     agent: agentFor(deps, settings),
     gate: lease.gate,
@@ -31,9 +34,14 @@ export async function fetchDocument(deps: Deps, input: FetchInput, lease: LeaseK
   if (exchange.kind === 'refused') return exchange;
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') throw new Error(exchange.message);
   if (exchange.kind === 'error' && exchange.errorKind === 'timeout' && deps.lag.laggedSince(began)) {
-    return { kind: 'trouble', reason: 'it timed out while this process itself stood still', sent: lease.sent };
+    return {
+      kind: 'trouble',
+      reason: 'it timed out while this process itself stood still',
+      sent: lease.sent,
+    };
   }
-  const judged = exchange.kind === 'error' ? judgeFailure(exchange) : await judgeResponse(deps, input.url, exchange);
+  const judged =
+    exchange.kind === 'error' ? judgeFailure(exchange) : await judgeResponse(deps, input.url, exchange);
   return {
     kind: 'attempt',
     report: {
@@ -55,20 +63,35 @@ type Judged = Pick<AttemptReport, 'outcome' | 'statusCode' | 'errorKind' | 'erro
 const nothing: Found = { kind: 'nothing' };
 
 function judgeFailure({ errorKind, message, status }: FailedExchange): Judged {
-  const outcome: Outcome = errorKind === 'timeout' ? 'Timeout' : errorKind === 'forbidden' ? 'Rejected' : 'Failed';
+  const outcome: Outcome =
+    errorKind === 'timeout' ? 'Timeout' : errorKind === 'forbidden' ? 'Rejected' : 'Failed';
   return { outcome, statusCode: status ?? null, errorKind, error: message, found: nothing };
 }
 
 async function judgeResponse(deps: Deps, url: string, response: ResponseExchange): Promise<Judged> {
   const { status: statusCode, headers } = response;
-  const said = (outcome: Outcome, errorKind: string, error: string): Judged => ({ outcome, statusCode, errorKind, error, found: nothing });
+  const said = (outcome: Outcome, errorKind: string, error: string): Judged => ({
+    outcome,
+    statusCode,
+    errorKind,
+    error,
+    found: nothing,
+  });
   if (isSuccess(statusCode)) return judgeSuccess(deps, response, said);
   if (REDIRECTS.has(statusCode)) {
     const target = normaliseUrl(headers.location ?? '', url);
-    if (headers.location === undefined) return said('Rejected', 'redirect', `Status ${statusCode} without a Location.`);
-    if (!target.ok) return said('Rejected', 'redirect', `Redirected to something that is not followed: ${target.reason}`);
+    if (headers.location === undefined)
+      return said('Rejected', 'redirect', `Status ${statusCode} without a Location.`);
+    if (!target.ok)
+      return said('Rejected', 'redirect', `Redirected to something that is not followed: ${target.reason}`);
     if (target.url === url) return said('Rejected', 'redirect', 'Redirected to itself.');
-    return { outcome: 'Success', statusCode, errorKind: null, error: null, found: { kind: 'redirect', to: target.url } };
+    return {
+      outcome: 'Success',
+      statusCode,
+      errorKind: null,
+      error: null,
+      found: { kind: 'redirect', to: target.url },
+    };
   }
   // Both say "later", as a 5xx does: giving the page up at once would lose it.
   if (statusCode === 429) return said('Blocked5xx', 'status', 'Status 429: asked too often.');
@@ -84,8 +107,10 @@ async function judgeSuccess(
   said: (outcome: Outcome, errorKind: string, error: string) => Judged,
 ): Promise<Judged> {
   const contentType = headers['content-type'] ?? '';
-  if (cut === 'unwanted') return said('Rejected', 'type', `Not something that is kept: ${contentType || 'no content type'}.`);
-  if (cut === 'too-large' || body === null) return said('Rejected', 'size', 'Larger than the limit for a body.');
+  if (cut === 'unwanted')
+    return said('Rejected', 'type', `Not something that is kept: ${contentType || 'no content type'}.`);
+  if (cut === 'too-large' || body === null)
+    return said('Rejected', 'size', 'Larger than the limit for a body.');
   const contentHash = await store.put(body);
   return {
     outcome: 'Success',
@@ -106,4 +131,3 @@ async function judgeSuccess(
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
-

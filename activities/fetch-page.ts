@@ -4,15 +4,15 @@
  */
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../src/attempt.ts';
-import { crawlStatus } from '../src/storage/crawls.ts';
 import { robotsUrl } from '../src/robots/index.ts';
+import { crawlStatus } from '../src/storage/crawls.ts';
 import { originOf } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Ask, Lease } from '../workflows/throttle/types.ts';
 import type { Deps } from './deps.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
 import { fetchDocument } from './fetch-document.ts';
 import { fetchRobots } from './fetch-robots.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
 import { decideByRobots } from './robots-decision.ts';
 
 export interface FetchInput {
@@ -41,7 +41,11 @@ export type FetchResult = { reported: boolean } & (
   | { kind: 'trouble'; reason: string; sent: boolean }
 );
 
-export type Unreported = FetchResult extends infer R ? (R extends unknown ? Omit<R, 'reported'> : never) : never;
+export type Unreported = FetchResult extends infer R
+  ? R extends unknown
+    ? Omit<R, 'reported'>
+    : never
+  : never;
 
 export function makeFetchPage(deps: Deps) {
   return async function fetchPage(input: FetchInput): Promise<FetchResult> {
@@ -73,7 +77,12 @@ async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise
       return fetchDocument(deps, input, lease);
     case 'read-robots': {
       const origin = originOf(input.url);
-      return fetchRobots(deps, input, lease, { origin, url: robotsUrl(origin), domain: input.domain, hop: 0 });
+      return fetchRobots(deps, input, lease, {
+        origin,
+        url: robotsUrl(origin),
+        domain: input.domain,
+        hop: 0,
+      });
     }
     case 'held':
       return decision;
@@ -95,4 +104,3 @@ function blocked(why: string): AttemptReport {
     found: { kind: 'nothing' },
   };
 }
-

@@ -1,7 +1,13 @@
 /** Spends the lease on robots.txt. A redirect is followed by the page with a slot of the host it leads to. */
 import { PRODUCT_TOKEN, sendRequest } from '../src/http/index.ts';
 import { MAX_ROBOTS_BYTES, parseRobots, robotsVerdict } from '../src/robots/index.ts';
-import { extendClaim, recordRobotsRequest, saveRules, saveUnreachable, unclaimRobots } from '../src/storage/robots.ts';
+import {
+  extendClaim,
+  recordRobotsRequest,
+  saveRules,
+  saveUnreachable,
+  unclaimRobots,
+} from '../src/storage/robots.ts';
 import { politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
@@ -13,7 +19,12 @@ import { claimMs } from './robots-decision.ts';
 /** RFC 9309, 2.3.1.2: at least five are followed; beyond that the file counts as unavailable. */
 const MOST_HOPS = 5;
 
-export async function fetchRobots(deps: Deps, input: FetchInput, lease: LeaseKeeper, target: RobotsHop): Promise<Unreported> {
+export async function fetchRobots(
+  deps: Deps,
+  input: FetchInput,
+  lease: LeaseKeeper,
+  target: RobotsHop,
+): Promise<Unreported> {
   const { db, config } = deps;
   const { settings } = await deps.crawlOf(input.crawlId);
   const refusal = await lease.ready();
@@ -40,7 +51,8 @@ export async function fetchRobots(deps: Deps, input: FetchInput, lease: LeaseKee
     lease.noteCrawlDelay({ origin: target.origin, delayMs });
   }
   await lease.report();
-  if (request !== null) await recordRobotsRequest(db, { ...request, crawlId: input.crawlId, pageId: input.pageId });
+  if (request !== null)
+    await recordRobotsRequest(db, { ...request, crawlId: input.crawlId, pageId: input.pageId });
   const { freshMs, holdMs, maxHoldMs } = config.robots;
   switch (verdict.kind) {
     case 'rules':
@@ -57,10 +69,20 @@ export async function fetchRobots(deps: Deps, input: FetchInput, lease: LeaseKee
       await extendClaim(db, target.origin, claimMs(deps));
       return {
         kind: 'robots-moved',
-        hop: { origin: target.origin, url: verdict.to, domain: politenessKey(verdict.to, config.politenessKey), hop: target.hop + 1 },
+        hop: {
+          origin: target.origin,
+          url: verdict.to,
+          domain: politenessKey(verdict.to, config.politenessKey),
+          hop: target.hop + 1,
+        },
       };
     case 'unreachable': {
-      const heldUntil = await saveUnreachable(db, target.origin, { statusCode, error: verdict.reason, holdMs, maxHoldMs });
+      const heldUntil = await saveUnreachable(db, target.origin, {
+        statusCode,
+        error: verdict.reason,
+        holdMs,
+        maxHoldMs,
+      });
       return { kind: 'held', until: heldUntil, reason: `robots.txt of ${target.origin}: ${verdict.reason}` };
     }
   }

@@ -84,7 +84,16 @@ export class LeaseKeeper {
     if (this.started === null) return null;
     const { serverMs, errorMs } = this.started;
     const { lease, domain } = this.input;
-    return { leaseId: lease.id, domain, url, startedAt: serverMs, startedErrorMs: errorMs, minGapMs: lease.minGapMs, statusCode: status, tookMs };
+    return {
+      leaseId: lease.id,
+      domain,
+      url,
+      startedAt: serverMs,
+      startedErrorMs: errorMs,
+      minGapMs: lease.minGapMs,
+      statusCode: status,
+      tookMs,
+    };
   }
 
   /** The throttle learns of it with the release, so it counts from the very next slot. */
@@ -115,13 +124,19 @@ export class LeaseKeeper {
   }
 
   private async sayStarted(): Promise<void> {
-    await this.tell((throttle) => throttle.signal(startedSignal, { leaseId: this.input.lease.id, agoMs: this.agoMs() }));
+    await this.tell((throttle) =>
+      throttle.signal(startedSignal, { leaseId: this.input.lease.id, agoMs: this.agoMs() }),
+    );
   }
 
   private use(): Release['use'] {
     if (this.started === null && !this.knocked) return { kind: 'unused' };
     if (this.started !== null && this.ended === null) return { kind: 'lost' };
-    const { reception, tookMs, retryAfterMs } = this.ended ?? { reception: 'unreachable', tookMs: 0, retryAfterMs: null };
+    const { reception, tookMs, retryAfterMs } = this.ended ?? {
+      reception: 'unreachable',
+      tookMs: 0,
+      retryAfterMs: null,
+    };
     return {
       kind: 'started',
       agoMs: this.agoMs(),
@@ -135,14 +150,19 @@ export class LeaseKeeper {
     return this.started === null ? 0 : agoAtLeastMs(this.started.at, readClocks());
   }
 
-  private async tell(say: (throttle: ReturnType<Deps['client']['workflow']['getHandle']>) => Promise<void>): Promise<boolean> {
+  private async tell(
+    say: (throttle: ReturnType<Deps['client']['workflow']['getHandle']>) => Promise<void>,
+  ): Promise<boolean> {
     const throttle = this.deps.client.workflow.getHandle(throttleId(this.input.domain));
     const { connection } = this.deps.client;
     try {
       await connection.withDeadline(Date.now() + REPORT_FOR_MS, () => say(throttle));
       return true;
     } catch (error) {
-      this.deps.log.warn({ lease: this.input.lease.id, err: error }, 'the throttle could not be told; the page will');
+      this.deps.log.warn(
+        { lease: this.input.lease.id, err: error },
+        'the throttle could not be told; the page will',
+      );
       return false;
     }
   }

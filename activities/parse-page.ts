@@ -12,7 +12,12 @@ export interface ParseInput {
 }
 
 export function makeParsePage({ store, crawlOf }: Deps) {
-  return async function parsePage({ crawlId, url, contentHash, contentType }: ParseInput): Promise<ParsedRef> {
+  return async function parsePage({
+    crawlId,
+    url,
+    contentHash,
+    contentType,
+  }: ParseInput): Promise<ParsedRef> {
     const { settings } = await crawlOf(crawlId);
     const body = await store.get(contentHash);
     const parsed = parse({ body, url, contentType, maxLinks: settings.maxLinksPerPage });

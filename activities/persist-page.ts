@@ -47,12 +47,16 @@ export function makePersistPage(deps: Deps) {
       by: occasion(input),
       domains: [...new Set(domains)],
     });
-    if (!goesOn && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId))) await nudge(deps, input.crawlId);
+    if (!goesOn && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId)))
+      await nudge(deps, input.crawlId);
     return { goesOn, start };
   };
 }
 
-async function record({ db, store, config, crawlOf }: Deps, { crawlId, pageId, event }: PersistInput): Promise<Recorded> {
+async function record(
+  { db, store, config, crawlOf }: Deps,
+  { crawlId, pageId, event }: PersistInput,
+): Promise<Recorded> {
   const { settings } = await crawlOf(crawlId);
   switch (event.kind) {
     case 'ended':

@@ -27,7 +27,8 @@ export async function decideByRobots(deps: Deps, url: string, domain: string): P
       return { kind: 'read-robots' };
     case 'held': {
       const failingForMs = stored.failingSince === null ? 0 : Date.now() - stored.failingSince;
-      if (failingForMs > config.robots.giveUpMs) return { kind: 'disallowed', why: `${stored.why} (given up)` };
+      if (failingForMs > config.robots.giveUpMs)
+        return { kind: 'disallowed', why: `${stored.why} (given up)` };
       return { kind: 'held', until: stored.until, reason: stored.why };
     }
     case 'rules': {

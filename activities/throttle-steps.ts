@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 export function makeThrottleSteps({ db }: Pick<Deps, 'db'>) {
   return {
     openDomain: ({ domain }: { domain: string }): Promise<StoredDomain | null> => open(db, domain),
-    saveDomain: ({ domain, stored }: { domain: string; stored: StoredDomain }): Promise<void> => save(db, domain, stored),
+    saveDomain: ({ domain, stored }: { domain: string; stored: StoredDomain }): Promise<void> =>
+      save(db, domain, stored),
   };
 }

@@ -1,10 +1,25 @@
 /** What one attempt came to, and what that means for its page. */
 
-export const OUTCOMES = ['Success', 'Rejected', 'Blocked4xx', 'Blocked5xx', 'BlockedRobots', 'Failed', 'Timeout'] as const;
+export const OUTCOMES = [
+  'Success',
+  'Rejected',
+  'Blocked4xx',
+  'Blocked5xx',
+  'BlockedRobots',
+  'Failed',
+  'Timeout',
+] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export const OPEN_STATUSES = ['Pending', 'Queued', 'Waiting'] as const;
-export const FINAL_STATUSES = ['Fetched', 'Redirected', 'Rejected', 'Blocked', 'Failed', 'Cancelled'] as const;
+export const FINAL_STATUSES = [
+  'Fetched',
+  'Redirected',
+  'Rejected',
+  'Blocked',
+  'Failed',
+  'Cancelled',
+] as const;
 export type OpenStatus = (typeof OPEN_STATUSES)[number];
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 export type PageStatus = OpenStatus | FinalStatus;

@@ -5,7 +5,14 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { makeActivities } from '../activities/index.ts';
 import { fetchQueue, throttleQueue } from '../workflows/ids.ts';
@@ -42,7 +49,12 @@ const CACHED_THROTTLES = 200;
 
 const CRAWLS_REMEMBERED = 100;
 
-export async function startWorker({ config, temporal, databaseUrl, log }: WorkerSetup): Promise<RunningWorker> {
+export async function startWorker({
+  config,
+  temporal,
+  databaseUrl,
+  log,
+}: WorkerSetup): Promise<RunningWorker> {
   installRuntime(log);
   const connection = await NativeConnection.connect({ address: temporal.address });
   const clientConnection = await Connection.connect({ address: temporal.address });
@@ -64,7 +76,7 @@ export async function startWorker({ config, temporal, databaseUrl, log }: Worker
   const workers = await Promise.all([
     Worker.create({
       ...shared,
-      ...workflows(),
+      ...(await workflows()),
       taskQueue: config.taskQueue,
       activities: activities.pages,
       maxConcurrentActivityTaskExecutions: PAGE_ACTIVITIES,
@@ -72,7 +84,7 @@ export async function startWorker({ config, temporal, databaseUrl, log }: Worker
     }),
     Worker.create({
       ...shared,
-      ...workflows(),
+      ...(await workflows()),
       taskQueue: throttleQueue(config.taskQueue),
       activities: activities.throttles,
       maxCachedWorkflows: CACHED_THROTTLES,
@@ -100,11 +112,19 @@ export async function startWorker({ config, temporal, databaseUrl, log }: Worker
   };
 }
 
-/** The bundle of the build; from sources (tests) they are bundled on the way. */
-function workflows(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+type Workflows = NonNullable<WorkerOptions['workflowBundle']>;
+
+let bundled: Promise<Workflows> | undefined;
+
+/** The bundle of the build; where there is none (tests run from sources) it is made once in a process. */
+async function workflows(): Promise<{ workflowBundle: Workflows }> {
   const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  return { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) };
+  bundled ??= bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
+    logger: new DefaultLogger('WARN'),
+  });
+  return { workflowBundle: await bundled };
 }
 
 let runtimeInstalled = false;

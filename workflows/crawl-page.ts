@@ -79,7 +79,8 @@ class PageVisit {
     switch (result.kind) {
       case 'refused':
         this.refusals += 1;
-        if (this.refusals > PATIENT_REFUSALS) await sleep(REFUSAL_PAUSE_MS, { summary: `slot not used: ${result.reason}` });
+        if (this.refusals > PATIENT_REFUSALS)
+          await sleep(REFUSAL_PAUSE_MS, { summary: `slot not used: ${result.reason}` });
         return true;
       case 'robots-read':
         this.robotsHop = null;
@@ -119,7 +120,8 @@ class PageVisit {
         [{ crawlId, pageId: page.pageId, url: page.url, domain, lease, ask, robotsHop: this.robotsHop }],
       );
       // The fetch could not reach the throttle: say it for it, and wait until it is said.
-      if (!result.reported) await this.slots.giveBack(domain, lease.id, { kind: wasSent(result) ? 'lost' : 'unused' });
+      if (!result.reported)
+        await this.slots.giveBack(domain, lease.id, { kind: wasSent(result) ? 'lost' : 'unused' });
       return result;
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
@@ -130,7 +132,8 @@ class PageVisit {
   /** The fetch ended without a word of its own: its worker died, hung, or threw what nobody expected. */
   private async fetchDied(slot: Granted, failure: ActivityFailure): Promise<FetchResult> {
     const { cause } = failure;
-    const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
+    const neverStarted =
+      cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
     await CancellationScope.nonCancellable(() =>
       this.slots.giveBack(slot.domain, slot.lease.id, { kind: neverStarted ? 'unused' : 'lost' }),
     );
@@ -195,13 +198,24 @@ class PageVisit {
     try {
       const parsed = await parsePage.executeWithOptions(
         { retry: asTemporalPolicy(settings.retry), summary: `parse ${page.url}` },
-        [{ crawlId, url: page.url, contentHash: report.found.contentHash, contentType: report.found.contentType }],
+        [
+          {
+            crawlId,
+            url: page.url,
+            contentHash: report.found.contentHash,
+            contentType: report.found.contentType,
+          },
+        ],
       );
       return { report, parsed, poisoned: false };
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       const message = `The page could not be parsed: ${error.cause?.message ?? error.message}`;
-      return { report: { ...report, outcome: 'Failed', errorKind: 'parse', error: message }, parsed: null, poisoned: true };
+      return {
+        report: { ...report, outcome: 'Failed', errorKind: 'parse', error: message },
+        parsed: null,
+        poisoned: true,
+      };
     }
   }
 
@@ -221,7 +235,8 @@ class PageVisit {
   }
 
   private async end(crawlOver: boolean): Promise<void> {
-    if (crawlOver) await settle(this.input, { kind: 'ended', status: 'Cancelled', reason: 'the crawl is over' });
+    if (crawlOver)
+      await settle(this.input, { kind: 'ended', status: 'Cancelled', reason: 'the crawl is over' });
   }
 
   private async renew(): Promise<void> {
@@ -249,7 +264,11 @@ function wasSent(result: FetchResult): boolean {
 /** Writes what happened, then starts the pages for which that made room. */
 async function settle(input: PageInput, event: PersistInput['event']): Promise<PersistResult> {
   const step: PersistInput = { crawlId: input.crawlId, pageId: input.page.pageId, event };
-  const summary = `record ${event.kind === 'attempt' ? event.report.outcome : event.kind} for ${input.page.url}`.slice(0, 200);
+  const summary =
+    `record ${event.kind === 'attempt' ? event.report.outcome : event.kind} for ${input.page.url}`.slice(
+      0,
+      200,
+    );
   const persisted = await durably(
     () => local.persistPage.executeWithOptions({ summary }, [step]),
     () => regular.persistPage.executeWithOptions({ summary }, [step]),

@@ -71,7 +71,9 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
 async function open(input: unknown): Promise<Pick<CrawlCarry, 'settings' | 'sweepIntervalMs'>> {
   const { workflowId: crawlId } = workflowInfo();
   try {
-    return await regular.openCrawl.executeWithOptions({ summary: 'check the input and open the crawl' }, [{ crawlId, input }]);
+    return await regular.openCrawl.executeWithOptions({ summary: 'check the input and open the crawl' }, [
+      { crawlId, input },
+    ]);
   } catch (error) {
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     // The sentence itself, not "Activity task failed" with the sentence three levels down.
@@ -85,7 +87,9 @@ async function open(input: unknown): Promise<Pick<CrawlCarry, 'settings' | 'swee
 /** Cancels page by page until each has a final status. Repeated, because the list of open workflows lags behind. */
 async function drain(crawlId: string): Promise<void> {
   for (let pause = CANCEL_ROUND_MS; ; pause = Math.min(pause * 2, LONGEST_CANCEL_ROUND_MS)) {
-    const { open } = await regular.cancelPages.executeWithOptions({ summary: 'cancel what is still open' }, [{ crawlId }]);
+    const { open } = await regular.cancelPages.executeWithOptions({ summary: 'cancel what is still open' }, [
+      { crawlId },
+    ]);
     if (open === 0) return;
     await sleep(pause, { summary: `${open} pages still open` });
   }

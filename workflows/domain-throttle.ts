@@ -3,8 +3,8 @@
  * decided here. Handlers answer at once and never wait; the loop below acts on what they left behind.
  */
 import {
-  allHandlersFinished,
   ApplicationFailure,
+  allHandlersFinished,
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
@@ -24,8 +24,8 @@ import {
   throttleQuery,
   withdrawnSignal,
 } from './messages.ts';
-import * as rules from './throttle/index.ts';
 import type { Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
+import * as rules from './throttle/index.ts';
 import { inWords } from './words.ts';
 
 export interface ThrottleInput {
@@ -63,7 +63,10 @@ class Shell {
     const { domain } = state;
     for (;;) {
       if (state.openedAt === null) {
-        const stored = await steps.openDomain.executeWithOptions({ summary: `read what is known of ${domain}` }, [{ domain }]);
+        const stored = await steps.openDomain.executeWithOptions(
+          { summary: `read what is known of ${domain}` },
+          [{ domain }],
+        );
         rules.opened(state, stored, Date.now());
       }
       await this.serve();
@@ -100,8 +103,12 @@ class Shell {
     setHandler(acquireUpdate, (ask) => this.stir(() => rules.ask(state, ask, Date.now(), Math.random)), {
       validator: (ask) => refuse(rules.whyAskRefused(ask)),
     });
-    setHandler(releasedSignal, (release) => this.stir(() => rules.release(state, release, Date.now(), Math.random)));
-    setHandler(startedSignal, ({ leaseId, agoMs }) => this.stir(() => rules.started(state, leaseId, agoMs, Date.now())));
+    setHandler(releasedSignal, (release) =>
+      this.stir(() => rules.release(state, release, Date.now(), Math.random)),
+    );
+    setHandler(startedSignal, ({ leaseId, agoMs }) =>
+      this.stir(() => rules.started(state, leaseId, agoMs, Date.now())),
+    );
     setHandler(withdrawnSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
     setHandler(pauseUpdate, () => this.operate(() => rules.pause(state)));
     setHandler(resumeUpdate, () => this.operate(() => rules.resume(state)));
@@ -154,7 +161,9 @@ class Shell {
     this.unsaved = false;
     this.savedAt = Date.now();
     const stored = rules.toStored(this.state, clean);
-    await steps.saveDomain.executeWithOptions({ summary: `write down what was learned of ${domain}` }, [{ domain, stored }]);
+    await steps.saveDomain.executeWithOptions({ summary: `write down what was learned of ${domain}` }, [
+      { domain, stored },
+    ]);
     this.saving = false;
     this.stirred = true;
   }

@@ -100,8 +100,14 @@ export class Slots {
     const now = Date.now();
     const [until, why] =
       answer.kind === 'queued'
-        ? [Math.max(answer.etaAt, now) + slackMs(asks), `slot for ${domain}, ${ordinal(answer.position)} in line`]
-        : [answer.askAgainAt, `slot for ${domain}, its line is full: ask again in ${inWords(answer.askAgainAt - now)}`];
+        ? [
+            Math.max(answer.etaAt, now) + slackMs(asks),
+            `slot for ${domain}, ${ordinal(answer.position)} in line`,
+          ]
+        : [
+            answer.askAgainAt,
+            `slot for ${domain}, its line is full: ask again in ${inWords(answer.askAgainAt - now)}`,
+          ];
     await condition(() => this.grants.has(ask.ticket), Math.max(1, until - now), { summary: why });
     const lease = this.grants.get(ask.ticket);
     return lease === undefined ? null : { kind: 'granted', lease };

@@ -37,6 +37,9 @@ export async function bareRate(client: Client, address: string, workflows: numbe
 
 async function runMany(client: Client, workflows: number): Promise<void> {
   await inParallel(AT_ONCE, Array.from({ length: workflows }), async () => {
-    await client.workflow.execute<typeof Bare>('Bare', { taskQueue: TASK_QUEUE, workflowId: `bare-${randomUUID()}` });
+    await client.workflow.execute<typeof Bare>('Bare', {
+      taskQueue: TASK_QUEUE,
+      workflowId: `bare-${randomUUID()}`,
+    });
   });
 }

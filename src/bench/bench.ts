@@ -52,7 +52,9 @@ try {
   console.log(`bare workflows/s       ${bare.toFixed(1)}`);
   console.log(`pages/s                ${rate.toFixed(1)}  (${pages} pages in ${seconds.toFixed(1)} s)`);
   console.log(`pages/s : bare         ${(rate / bare).toFixed(2)}  (wanted: at least 0.55)`);
-  console.log(`events a page          ${events.perPage.toFixed(1)}, at most ${events.mostPerPage}  (wanted: at most 36)`);
+  console.log(
+    `events a page          ${events.perPage.toFixed(1)}, at most ${events.mostPerPage}  (wanted: at most 36)`,
+  );
   console.log(`throttle events a page ${events.throttlePerPage.toFixed(1)}  (wanted: at most 12)`);
   web.stop();
   await worker.stop();

@@ -19,7 +19,10 @@ export async function countEvents(client: Client, db: Database, crawlId: string)
   const ids = pages.map(({ url_hash }) => pageWorkflowId(crawlId, Buffer.from(url_hash).toString('hex')));
   const domains = await db.crawlDomain.findMany({ where: { crawlId } });
   const counts = await eventsOfAll(client, ids);
-  const throttles = await eventsOfAll(client, domains.map(({ domain }) => throttleId(domain)));
+  const throttles = await eventsOfAll(
+    client,
+    domains.map(({ domain }) => throttleId(domain)),
+  );
   const requests = await db.request.count({ where: { crawlId } });
   return {
     perPage: sum(counts) / counts.length,

@@ -24,7 +24,9 @@ export async function startPlainWeb(pagesOf: readonly number[]): Promise<PlainWe
     }
     arrivals.set(hostname, [...(arrivals.get(hostname) ?? []), performance.timeOrigin + performance.now()]);
     response.setHeader('content-type', 'text/html; charset=utf-8');
-    response.end(pathname === '/' ? frontPage(pages) : `<title>${pathname}</title><p>A page. <a href="/">Home</a>`);
+    response.end(
+      pathname === '/' ? frontPage(pages) : `<title>${pathname}</title><p>A page. <a href="/">Home</a>`,
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

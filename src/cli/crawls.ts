@@ -1,11 +1,18 @@
 /** Crawls as the command line meets them: new ones, running ones, and ones whose processes died. */
-import type { Client, WorkflowHandle } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Client,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type AmbleConfig, BadInput, type CrawlRequest, writeCrawlInput } from '../config/index.ts';
 import type { Database } from '../storage/database.ts';
 import { type Progress, readProgress } from '../storage/progress.ts';
 import type { RunningWorker } from '../worker.ts';
-import { wasCancelled } from './exit.ts';
+
+const LOOK_EVERY_MS = 200;
 
 export type CrawlAtHand =
   | { kind: 'ended'; progress: Progress }
@@ -51,12 +58,30 @@ export async function reachCrawl({ client, db, config, crawlId, request }: Reach
   return { kind: 'open', handle, known: row !== null };
 }
 
-/** Settles when the crawl's workflow has ended; a cancelled one has. Rejects if it failed, or the worker of this process. */
+/**
+ * Settles when the crawl's workflow has ended; a cancelled one has. Rejects if it failed (with BadInput if that is why),
+ * or if the worker of this process did.
+ */
 export async function endOf(handle: WorkflowHandle, worker: RunningWorker | null): Promise<void> {
   const result = handle.result().catch((error: unknown) => {
-    if (!wasCancelled(error)) throw error;
+    const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
+    if (cause instanceof CancelledFailure) return;
+    if (cause instanceof ApplicationFailure && cause.type === 'BadInput') throw new BadInput(cause.message);
+    throw cause ?? error;
   });
   await (worker ? Promise.race([result, worker.failed]) : result);
+}
+
+/** A crawl exists once its first activity has opened it; until then its input may still be refused. */
+export async function untilOpened(db: Database, crawlId: string, ended: Promise<void>): Promise<Progress> {
+  // It may fail while the database is being read; the race below hears of it after that.
+  ended.catch(() => undefined);
+  for (let over = false; !over; ) {
+    const progress = await readProgress(db, crawlId);
+    if (progress) return progress;
+    over = await Promise.race([ended.then(() => true), sleep(LOOK_EVERY_MS, false)]);
+  }
+  throw new Error(`Crawl ${crawlId} was ended by somebody before it had begun.`);
 }
 
 export function hasEnded({ status }: Progress): boolean {

@@ -3,16 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { packageRoot } from '../package-root.ts';
-import { cancelCommand } from './commands/cancel.ts';
-import { crawlCommand } from './commands/crawl.ts';
-import { demoCommand } from './commands/demo.ts';
-import { exportCommand } from './commands/export.ts';
-import { statusCommand } from './commands/status.ts';
-import { upCommand } from './commands/up.ts';
-import { workerCommand } from './commands/worker.ts';
 import type { ExitCode } from './exit.ts';
 
-/** `ended` hears the exit code of the command that ran. */
+/**
+ * `ended` hears the exit code of the command that ran. Commands are loaded when they are run: a look at the help does not
+ * wait for Temporal and Postgres clients.
+ */
 export function buildProgram(ended: (code: ExitCode) => void): Command {
   const program = new Command('amble')
     .description('A polite, durable web crawler: kill it at any time, it goes on where it was.')
@@ -66,7 +62,10 @@ Every setting: docs/configuration.md. Exit codes: 0 done, 1 failed, 2 bad input,
     )
     .option('--detach', 'start it in the background and return at once')
     .option('--json', 'end with one line of JSON on standard output: crawl, status, pages, attempts, seconds')
-    .action(async (urls, options) => ended(await crawlCommand(urls, options)));
+    .action(async (urls, options) => {
+      const { crawlCommand } = await import('./commands/crawl.ts');
+      ended(await crawlCommand(urls, options));
+    });
 
   command('status', 'show all crawls, or one in detail', '[crawl]', [
     ['$ amble status', 'a table of all crawls'],
@@ -74,34 +73,52 @@ Every setting: docs/configuration.md. Exit codes: 0 done, 1 failed, 2 bad input,
     ['$ amble status example --json', 'for programs'],
   ])
     .option('--json', 'print JSON instead of tables')
-    .action(async (crawl, options) => ended(await statusCommand(crawl, options)));
+    .action(async (crawl, options) => {
+      const { statusCommand } = await import('./commands/status.ts');
+      ended(await statusCommand(crawl, options));
+    });
 
   command('cancel', 'cancel a crawl, and wait until its last page has stepped down', '<crawl>', [
     ['$ amble cancel example', 'pages not fetched yet end as Cancelled; what was fetched stays'],
-  ]).action(async (crawl, options) => ended(await cancelCommand(crawl, options)));
+  ]).action(async (crawl, options) => {
+    const { cancelCommand } = await import('./commands/cancel.ts');
+    ended(await cancelCommand(crawl, options));
+  });
 
   command('export', "write a crawl's pages, with every attempt, to standard output", '<crawl>', [
     ['$ amble export example > example.jsonl', 'one JSON object a line, one line a page'],
     [`$ amble export example | jq -r 'select(.status=="Failed").url'`, 'what failed'],
   ])
     .addOption(new Option('--format <format>', 'how to write them').choices(['jsonl']).default('jsonl'))
-    .action(async (crawl, options) => ended(await exportCommand(crawl, options)));
+    .action(async (crawl, options) => {
+      const { exportCommand } = await import('./commands/export.ts');
+      ended(await exportCommand(crawl, options));
+    });
 
   command('up', 'start the engines and a worker, and keep them up', '', [
     ['$ amble up', 'until Ctrl-C; prints the addresses of what runs'],
     ['$ amble up --home .amble/demo', 'look again at what the demo crawled'],
-  ]).action(async (options) => ended(await upCommand(options)));
+  ]).action(async (options) => {
+    const { upCommand } = await import('./commands/up.ts');
+    ended(await upCommand(options));
+  });
 
   command('worker', 'run a worker; start as many as you like, on as many machines', '', [
     ['$ amble worker', 'joins a Temporal server on localhost:7233, or the engines of this home'],
     ['$ TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgresql://... amble worker', 'joins yours'],
-  ]).action(async (options) => ended(await workerCommand(options)));
+  ]).action(async (options) => {
+    const { workerCommand } = await import('./commands/worker.ts');
+    ended(await workerCommand(options));
+  });
 
   command('demo', 'crawl a small web on this machine and see how it works', '', [
     ['$ amble demo', 'about twenty seconds; touches nothing outside this machine'],
   ])
     .option('--json', 'end with one line of JSON on standard output')
-    .action(async (options) => ended(await demoCommand(options)));
+    .action(async (options) => {
+      const { demoCommand } = await import('./commands/demo.ts');
+      ended(await demoCommand(options));
+    });
 
   return program;
 

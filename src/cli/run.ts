@@ -1,6 +1,7 @@
 /** Runs one command line and turns whatever happens into an exit code and at most one sentence on standard error. */
 import { CommanderError } from 'commander';
-import { asBadInput, EXIT, type ExitCode, sentenceOf } from './exit.ts';
+import { BadInput } from '../config/bad-input.ts';
+import { EXIT, type ExitCode, sentenceOf } from './exit.ts';
 import { buildProgram } from './program.ts';
 import { say } from './terminal.ts';
 
@@ -15,9 +16,8 @@ export async function run(argv: readonly string[]): Promise<ExitCode> {
   } catch (error) {
     // Commander has already written its sentence, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
-    const badInput = asBadInput(error);
-    say(`amble: ${(badInput?.message ?? sentenceOf(error)).trim()}`);
+    say(`amble: ${sentenceOf(error)}`);
     if (process.env.AMBLE_LOG_LEVEL === 'debug' && error instanceof Error) say(error.stack ?? '');
-    return badInput ? EXIT.badInput : EXIT.failed;
+    return error instanceof BadInput ? EXIT.badInput : EXIT.failed;
   }
 }

@@ -1,8 +1,8 @@
 /** The embedded Postgres: a cluster of its own in the home, open to loopback and to whoever may read its password. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { type EngineIdentity, ensureRunning } from './engine.ts';
@@ -75,16 +75,17 @@ async function ensurePassword(file: string): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-/** Made beside its place and moved there when complete: a kill half-way leaves nothing that looks like a cluster. */
+/**
+ * Made beside its place and moved there when complete: a kill half-way leaves nothing that looks like a cluster. Under a
+ * new name each time: the initdb of a process that was killed may still be at work under the last one.
+ */
 async function createCluster(
   data: string,
   initdb: string,
   password: string,
   user: PostgresUser,
 ): Promise<void> {
-  const workshop = `${data}.new`;
-  await rm(workshop, { recursive: true, force: true });
-  await mkdir(workshop, { mode: 0o700 });
+  const workshop = await mkdtemp(`${data}.new-`);
   const passwordFile = join(workshop, 'password');
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (user.ids) {
@@ -106,7 +107,14 @@ async function createCluster(
     throw new Error(`Setting up the embedded Postgres failed. ${CURE} ${reasonOf(cause)}`, { cause });
   }
   await rename(join(workshop, 'data'), data);
-  await rm(workshop, { recursive: true });
+  await removeWorkshops(data);
+}
+
+async function removeWorkshops(data: string): Promise<void> {
+  for (const name of await readdir(dirname(data))) {
+    if (!name.startsWith(`${basename(data)}.new-`)) continue;
+    await rm(join(dirname(data), name), { recursive: true, force: true, maxRetries: 20 });
+  }
 }
 
 function reasonOf(error: unknown): string {

@@ -109,7 +109,8 @@ async function reserve(tx: Prisma.TransactionClient, crawlId: string, wanted: nu
   const [budget] = await tx.$queryRaw<{ left: number }[]>`
     SELECT (max_pages - pages_reserved) AS left FROM crawls WHERE id = ${crawlId} FOR UPDATE`;
   const got = Math.max(0, Math.min(wanted, budget?.left ?? 0));
-  if (got > 0) await tx.$executeRaw`UPDATE crawls SET pages_reserved = pages_reserved + ${got} WHERE id = ${crawlId}`;
+  if (got > 0)
+    await tx.$executeRaw`UPDATE crawls SET pages_reserved = pages_reserved + ${got} WHERE id = ${crawlId}`;
   return got;
 }
 

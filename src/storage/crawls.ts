@@ -1,6 +1,6 @@
 /** Crawls: opened once, ended once, read by everybody. */
 import type { CrawlSettings } from '../settings.ts';
-import { politenessKey, urlHash, type PolitenessUnit } from '../urls/index.ts';
+import { type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
 import type { Database } from './database.ts';
 import { insertPages } from './insert-pages.ts';
 
@@ -32,7 +32,11 @@ export async function openCrawl(
       hops: 0,
       seed: true,
       foundOn: null,
-      pages: crawl.seeds.map((url) => ({ url, hash: urlHash(url), domain: politenessKey(url, crawl.keyedBy) })),
+      pages: crawl.seeds.map((url) => ({
+        url,
+        hash: urlHash(url),
+        domain: politenessKey(url, crawl.keyedBy),
+      })),
     });
   });
   return readCrawl(db, crawl.id);
@@ -48,12 +52,19 @@ export async function findCrawl(db: Database, id: string): Promise<CrawlRecord |
   const row = await db.crawl.findUnique({ where: { id } });
   if (row === null) return null;
   // Written by openCrawl alone, from a parsed value.
-  return { id: row.id, status: row.status, seeds: row.seeds, settings: row.settings as unknown as CrawlSettings };
+  return {
+    id: row.id,
+    status: row.status,
+    seeds: row.seeds,
+    settings: row.settings as unknown as CrawlSettings,
+  };
 }
 
 /** Cheaper than the whole record: read before every fetch. */
 export async function crawlStatus(db: Database, id: string): Promise<CrawlRecord['status'] | 'unknown'> {
-  const [row] = await db.$queryRaw<{ status: CrawlRecord['status'] }[]>`SELECT status::text FROM crawls WHERE id = ${id}`;
+  const [row] = await db.$queryRaw<
+    { status: CrawlRecord['status'] }[]
+  >`SELECT status::text FROM crawls WHERE id = ${id}`;
   return row?.status ?? 'unknown';
 }
 

@@ -40,7 +40,9 @@ function toStored(row: Domain): StoredDomain {
     lastStart: row.lastStartAt?.getTime() ?? null,
     lastGapMs: row.lastGapMs,
     delay:
-      row.delayMinMs === null || row.delayMaxMs === null ? null : { minMs: row.delayMinMs, maxMs: row.delayMaxMs },
+      row.delayMinMs === null || row.delayMaxMs === null
+        ? null
+        : { minMs: row.delayMinMs, maxMs: row.delayMaxMs },
     paused: row.paused,
     backoffMs: row.backoffMs,
     // Written by saveDomain alone.

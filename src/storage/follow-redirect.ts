@@ -1,6 +1,6 @@
 /** A redirect ends its page; the target becomes a page of its own, so it is fetched once whoever points at it. */
 import type { CrawlSettings } from '../settings.ts';
-import { inScope, politenessKey, urlHash, type PolitenessUnit } from '../urls/index.ts';
+import { inScope, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
 import type { Prisma } from './generated/client.ts';
 import { insertPages } from './insert-pages.ts';
 import type { PageRow } from './record-attempt.ts';

@@ -10,8 +10,8 @@ import { refund } from './admit.ts';
 import type { Database } from './database.ts';
 import { followRedirect } from './follow-redirect.ts';
 import type { Prisma } from './generated/client.ts';
-import { registerLinks } from './register-links.ts';
 import type { OutLink } from './register-links.ts';
+import { registerLinks } from './register-links.ts';
 import { stepAside } from './step-aside.ts';
 
 export interface AttemptToRecord {
@@ -63,7 +63,11 @@ export async function recordAttempt(
     await insertAttempt(tx, page, done);
     if (done.retryAt !== null) {
       const reason = `attempt ${done.attempt} of ${settings.retry.maximumAttempts}: ${done.report.error ?? done.report.outcome}`;
-      const goesOn = await stepAside(tx, settings, page, { until: done.retryAt, reason, attempts: done.attempt });
+      const goesOn = await stepAside(tx, settings, page, {
+        until: done.retryAt,
+        reason,
+        attempts: done.attempt,
+      });
       return { goesOn, domains: [page.domain] };
     }
     const domains = await finish(tx, settings, keyedBy, page, done);
@@ -102,7 +106,11 @@ export async function lockPage(tx: Prisma.TransactionClient, pageId: string): Pr
   return page ?? null;
 }
 
-async function insertAttempt(tx: Prisma.TransactionClient, page: PageRow, done: AttemptToRecord): Promise<void> {
+async function insertAttempt(
+  tx: Prisma.TransactionClient,
+  page: PageRow,
+  done: AttemptToRecord,
+): Promise<void> {
   const { report, attempt } = done;
   const startedAt = report.request === null ? null : new Date(report.request.startedAt);
   await tx.$executeRaw`
@@ -120,7 +128,11 @@ async function insertAttempt(tx: Prisma.TransactionClient, page: PageRow, done: 
 
 export async function insertRequest(
   tx: Prisma.TransactionClient,
-  request: NonNullable<AttemptReport['request']> & { purpose: 'page' | 'robots'; crawlId: string; pageId: bigint },
+  request: NonNullable<AttemptReport['request']> & {
+    purpose: 'page' | 'robots';
+    crawlId: string;
+    pageId: bigint;
+  },
 ): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
@@ -154,7 +166,8 @@ async function finish(
       failed_at = CASE WHEN ${status} = 'Failed' THEN ${new Date(report.finishedAt)}::timestamptz END
     WHERE id = ${page.id}`;
   const domains: string[] = [];
-  if (found.kind === 'redirect') domains.push(...(await followRedirect(tx, settings, keyedBy, page, found.to)));
+  if (found.kind === 'redirect')
+    domains.push(...(await followRedirect(tx, settings, keyedBy, page, found.to)));
   if (parsed !== null) domains.push(...(await registerLinks(tx, settings, keyedBy, page, parsed.links)));
   // Last, because every page of the crawl may want this row.
   if (status !== 'Fetched') await refund(tx, page.crawl_id);

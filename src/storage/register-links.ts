@@ -1,6 +1,6 @@
 /** Every outbound link is kept; those in scope enter the frontier. */
 import type { CrawlSettings } from '../settings.ts';
-import { inScope, politenessKey, urlHash, type PolitenessUnit } from '../urls/index.ts';
+import { inScope, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
 import type { Prisma } from './generated/client.ts';
 import { insertPages } from './insert-pages.ts';
 import type { PageRow } from './record-attempt.ts';

@@ -40,7 +40,10 @@ export async function consultRobots(
   return {
     kind: 'held',
     until: Math.max(held, claimed),
-    why: held > claimed ? `robots.txt of ${origin}: ${now?.error ?? 'not reached'}` : `robots.txt of ${origin} is being fetched`,
+    why:
+      held > claimed
+        ? `robots.txt of ${origin}: ${now?.error ?? 'not reached'}`
+        : `robots.txt of ${origin} is being fetched`,
     failingSince: now?.failing_since?.getTime() ?? null,
   };
 }

@@ -43,8 +43,16 @@ export async function findStalled(
     overdue.map(async (row) => ({ row, running: await isRunning(toAdmittedPage(row)) })),
   );
   const [running, gone] = [checked.filter((c) => c.running), checked.filter((c) => !c.running)];
-  await lookAgainIn(db, running.map((c) => c.row.id), SEEN_RUNNING_MS);
-  await lookAgainIn(db, gone.map((c) => c.row.id), FIRST_SIGN_MS);
+  await lookAgainIn(
+    db,
+    running.map((c) => c.row.id),
+    SEEN_RUNNING_MS,
+  );
+  await lookAgainIn(
+    db,
+    gone.map((c) => c.row.id),
+    FIRST_SIGN_MS,
+  );
   return gone.map((c) => toAdmittedPage(c.row));
 }
 

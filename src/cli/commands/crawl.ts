@@ -4,7 +4,7 @@ import type { Progress } from '../../storage/progress.ts';
 import { ensureBackground } from '../background.ts';
 import { commandLine } from '../command-line.ts';
 import { checkCrawlId, newCrawlId } from '../crawl-id.ts';
-import { type CrawlAtHand, endOf, hasEnded, reachCrawl } from '../crawls.ts';
+import { type CrawlAtHand, endOf, hasEnded, reachCrawl, untilOpened } from '../crawls.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { openSession, type Session, withSession } from '../session.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
@@ -69,11 +69,11 @@ async function crawlInBackground(
   try {
     const crawl = await reachCrawl({ ...session, config, crawlId, request });
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, options);
+    const progress = await untilOpened(session.db, crawlId, endOf(crawl.handle, session.worker));
     say(`Crawl ${crawlId} ${crawl.known ? 'goes on' : 'has begun'} in the background.`);
     sayHowToGoOn(crawlId, options);
     say(`  stop the worker: kill ${pid}`);
-    if (options.json) print(JSON.stringify({ crawl: crawlId, status: 'Running' }));
-    else print(crawlId);
+    print(options.json ? JSON.stringify(progress) : crawlId);
     return EXIT.ok;
   } finally {
     await session.close();

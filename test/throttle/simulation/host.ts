@@ -43,6 +43,7 @@ export class Host {
   readonly #check: GrantCheck;
   readonly granted = new Map<string, Granted>();
   readonly pages = new Map<string, Receiver>();
+  readonly #heard = new Set<string>();
   readonly #asks = new Map<string, Ask>();
   state: ThrottleState | null = null;
   row: StoredDomain | null = null;
@@ -143,7 +144,9 @@ export class Host {
   }
 
   #deliver(workflowId: string, lease: Lease): void {
-    if (this.pages.get(workflowId)?.hear(lease)) return;
+    // A signal that is repeated after it was heard is known to the server, closed page or not.
+    if (this.pages.get(workflowId)?.hear(lease)) this.#heard.add(lease.id);
+    if (this.#heard.has(lease.id)) return;
     this.#world.send(() => this.signal((state, now) => undeliverable(state, lease.id, now)));
   }
 

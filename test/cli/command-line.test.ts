@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runAmble } from './run-amble.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'amble-cli-'));
+});
+
+afterEach(() => {
+  rmSync(cwd, { recursive: true });
+});
+
+describe('--help', () => {
+  test('of the program lists every command, with examples', async () => {
+    const { code, stdout, stderr } = await runAmble(['--help'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const command of ['crawl', 'status', 'cancel', 'export', 'up', 'worker', 'demo']) {
+      expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    }
+    expect(stdout).toContain('$ amble demo');
+  });
+
+  test.each(['crawl', 'status', 'cancel', 'export', 'up', 'worker', 'demo'])(
+    'of %s shows an example',
+    async (command) => {
+      const { code, stdout } = await runAmble([command, '--help'], { cwd });
+      expect(code).toBe(0);
+      expect(stdout).toContain(`Usage: amble ${command}`);
+      expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*amble ${command}`, 'm'));
+    },
+  );
+
+  test('of crawl names every option it promises', async () => {
+    const { stdout } = await runAmble(['crawl', '--help'], { cwd });
+    const options = [
+      'max-pages',
+      'max-depth',
+      'scope',
+      'delay',
+      'resolve',
+      'allow-network',
+      'id',
+      'home',
+      'detach',
+      'json',
+    ];
+    for (const option of options) expect(stdout).toContain(`--${option}`);
+  });
+});
+
+describe('bad input is one sentence on standard error and exit code 2, before anything is started', () => {
+  test.each<[string[], RegExp]>([
+    [['crawl'], /needs at least one URL/],
+    [['crawl', 'example.org'], /"example.org" is not a URL/],
+    [['crawl', 'ftp://example.org/'], /only http and https/],
+    [['crawl', 'http://a.test/', '--delay', 'soon'], /--delay is "soon"/],
+    [['crawl', 'http://a.test/', '--allow-network', 'lan'], /--allow-network is "lan"/],
+    [['crawl', 'http://a.test/', '--resolve', 'a.test'], /--resolve is "a.test"/],
+    [['crawl', 'http://a.test/', '--max-pages', 'many'], /--max-pages is "many"/],
+    [['crawl', 'http://a.test/', '--scope', 'planet'], /--scope is "planet"/],
+    [['crawl', 'http://a.test/', '--id', 'my crawl'], /--id is "my crawl"/],
+    [['crawl', 'http://a.test/', '--dely', '1s'], /unknown option '--dely' \(Did you mean --delay\?\)/],
+    [['crawl', 'http://a.test/', '--config', 'missing.json'], /missing\.json cannot be read/],
+    [['export', 'x', '--format', 'csv'], /'csv' is invalid/],
+    [['export'], /missing required argument 'crawl'/],
+    [['export', 'x'], /no crawl named x/],
+    [['status', 'x'], /no crawl named x/],
+    [['frobnicate'], /unknown command 'frobnicate'/],
+  ])('%j', async (args, sentence) => {
+    const { code, stdout, stderr } = await runAmble(args, { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(existsSync(join(cwd, '.amble'))).toBe(false);
+  });
+
+  test('of the environment', async () => {
+    const { code, stderr } = await runAmble(['status'], { cwd, env: { AMBLE_DELAY: 'soon' } });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^amble: AMBLE_DELAY is "soon"/);
+  });
+});
+
+test('status of a home without crawls says so, and starts no engine for it', async () => {
+  const { code, stdout, stderr } = await runAmble(['status', '--home', 'empty'], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^No crawls yet in .*empty; /);
+  expect(existsSync(join(cwd, 'empty'))).toBe(false);
+});
+
+test('a server that is not there is one sentence and exit code 1', async () => {
+  const env = { DATABASE_URL: 'postgresql://amble@127.0.0.1:1/amble' };
+  const { code, stdout, stderr } = await runAmble(['status'], { cwd, env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  const debugged = await runAmble(['status'], { cwd, env: { ...env, AMBLE_LOG_LEVEL: 'debug' } });
+  expect(debugged.stderr).toMatch(/^ +at /m);
+});

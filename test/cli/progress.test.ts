@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { createDisplay } from '../../src/cli/progress/display.ts';
+import { paceOf, remember, type Sample } from '../../src/cli/progress/pace.ts';
+import { renderLive, renderPlain } from '../../src/cli/progress/render.ts';
+import { inWords } from '../../src/cli/progress/words.ts';
+import { renderSummary } from '../../src/cli/summary.ts';
+import type { Progress } from '../../src/storage/progress.ts';
+
+const running: Progress = {
+  crawl: 'example',
+  status: 'Running',
+  reason: null,
+  found: 1_040,
+  pages: {
+    Pending: 900,
+    Queued: 99,
+    Waiting: 1,
+    Fetched: 36,
+    Redirected: 1,
+    Rejected: 0,
+    Blocked: 1,
+    Failed: 2,
+    Cancelled: 0,
+  },
+  attempts: {
+    Success: 37,
+    Rejected: 0,
+    Blocked4xx: 2,
+    Blocked5xx: 1,
+    BlockedRobots: 1,
+    Failed: 0,
+    Timeout: 0,
+  },
+  seconds: 20,
+  cooling: [{ domain: 'example.org', readyInMs: 3_200 }],
+};
+
+const pace = { pagesPerSecond: 2, secondsLeft: 500 };
+
+describe('the live display', () => {
+  test('shows pages done and found, outcomes, pace, time left and who is cooling down', () => {
+    expect(renderLive({ progress: running, pace }, 100)).toEqual([
+      '  example  Running  20 s',
+      `  █${'░'.repeat(29)}  40 of 1,040 pages · 2.0 pages/s · about 8 min left`,
+      '  pages     Pending 900 · Queued 99 · Waiting 1 · Fetched 36 · Redirected 1 · Blocked 1 · Failed 2',
+      '  attempts  Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1',
+      '  cooling   example.org in 3.2 s',
+    ]);
+  });
+
+  test('never writes a line wider than the terminal', () => {
+    for (const width of [1, 10, 40, 80]) {
+      for (const line of renderLive({ progress: running, pace }, width))
+        expect(line.length).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test('redraws over its own lines and takes them away at the end', () => {
+    const written = draw({ isTTY: true, columns: 100 }, {});
+    expect(written[0]).not.toContain('\x1b[5A');
+    expect(written[1]?.startsWith('\x1b[5A\r\x1b[0J')).toBe(true);
+    expect(written.at(-1)).toBe('\x1b[5A\r\x1b[0J');
+  });
+
+  test('has no colours where NO_COLOR asks for none', () => {
+    expect(draw({ isTTY: true, columns: 100 }, {}).join('')).toContain('\x1b[1m');
+    const plain = draw({ isTTY: true, columns: 100 }, { NO_COLOR: '1' }).join('');
+    expect(plain.replaceAll('\x1b[5A\r\x1b[0J', '')).not.toContain('\x1b');
+  });
+
+  function draw(terminal: { isTTY?: boolean; columns?: number }, env: Record<string, string>): string[] {
+    const written: string[] = [];
+    const display = createDisplay({ ...terminal, write: (text) => written.push(text) }, env);
+    display.show(running);
+    display.show({ ...running, seconds: 21 });
+    display.close();
+    return written;
+  }
+});
+
+describe('without a terminal', () => {
+  test('progress is one plain line', () => {
+    expect(renderPlain({ progress: running, pace })).toBe(
+      'example: 40 of 1,040 pages · 2.0 pages/s · about 8 min left; Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1; cooling down example.org in 3.2 s',
+    );
+  });
+
+  test('a line comes every few seconds, without any escape sequence', () => {
+    const written: string[] = [];
+    const display = createDisplay({ write: (text) => written.push(text) }, {});
+    for (const seconds of [0, 1, 4, 5, 9, 10]) display.show({ ...running, seconds });
+    display.close();
+    expect(written).toHaveLength(3);
+    expect(written.join('')).not.toContain('\x1b');
+  });
+});
+
+describe('the pace', () => {
+  function watched(...looks: [seconds: number, fetched: number][]): { samples: Sample[]; last: Progress } {
+    let samples: Sample[] = [];
+    let last = running;
+    for (const [seconds, fetched] of looks) {
+      last = { ...running, seconds, pages: { ...running.pages, Fetched: fetched } };
+      samples = remember(samples, last);
+    }
+    return { samples, last };
+  }
+
+  test('is not known after one look', () => {
+    const { samples, last } = watched([10, 30]);
+    expect(paceOf(samples, last)).toEqual({ pagesPerSecond: null, secondsLeft: null });
+  });
+
+  test('is that of the last half minute, not of the whole crawl', () => {
+    const { samples, last } = watched([0, 0], [100, 1_000], [110, 1_020], [130, 1_060]);
+    expect(paceOf(samples, last)).toEqual({ pagesPerSecond: 2, secondsLeft: 500 });
+  });
+
+  test('promises no end while nothing moves', () => {
+    const { samples, last } = watched([0, 10], [10, 10]);
+    expect(paceOf(samples, last)).toEqual({ pagesPerSecond: 0, secondsLeft: null });
+  });
+
+  test('remembers no more looks than it needs', () => {
+    const looks = Array.from({ length: 1_000 }, (_, second): [number, number] => [second, second]);
+    expect(watched(...looks).samples.length).toBeLessThanOrEqual(31);
+  });
+});
+
+test.each([
+  [0.04, '0.0 s'],
+  [9.94, '9.9 s'],
+  [9.96, '10 s'],
+  [119, '119 s'],
+  [600, '10 min'],
+  [7_800, '2 h 10 min'],
+  [400_000, '5 days'],
+])('%d seconds are %s', (seconds, words) => {
+  expect(inWords(seconds)).toBe(words);
+});
+
+test('the summary names how the crawl ended, and its counts add up to what was found', () => {
+  const pages = { ...running.pages, Pending: 0, Queued: 0, Waiting: 0 };
+  expect(renderSummary({ ...running, status: 'Completed', found: 40, pages, cooling: [] })).toEqual([
+    'Crawl example completed in 20 s: 40 pages found.',
+    '',
+    '  Pages       Count',
+    '  ----------  -----',
+    '  Fetched        36',
+    '  Redirected      1',
+    '  Blocked         1',
+    '  Failed          2',
+    '  all            40',
+    '',
+    '  Attempts       Count',
+    '  -------------  -----',
+    '  Success           37',
+    '  Blocked4xx         2',
+    '  Blocked5xx         1',
+    '  BlockedRobots      1',
+    '  all               41',
+  ]);
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+
+/** A request's way from its recorded start to the server's log. */
+const JITTER_MS = 20;
+
+describe('one throttle per domain', () => {
+  let amble: Amble;
+  beforeAll(async () => {
+    amble = await startAmble();
+  });
+  afterAll(() => amble?.stop());
+
+  const gaps = (web: TestWeb, host: string): number[] => {
+    const times = web.arrivalsAt(host).map(({ atMs }) => atMs);
+    return times.slice(1).map((at, i) => at - (times[i] ?? 0));
+  };
+
+  it('makes two crawls of one site share its gap', async () => {
+    const web = await startWeb({ shared: flatSite(10) });
+    try {
+      const input = { seeds: [web.url('shared')], ...web.network, delay: '150ms' };
+      const results = await Promise.all([amble.crawl(input), amble.crawl(input)]);
+      expect(results.map((result) => result.pages)).toEqual([{ Fetched: 11 }, { Fetched: 11 }]);
+      // 2 x 11 pages and one robots.txt.
+      expect(web.arrivals).toHaveLength(23);
+      expect(Math.min(...gaps(web, 'shared'))).toBeGreaterThanOrEqual(150 - JITTER_MS);
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('honours the longer of two crawls’ delays between their requests', async () => {
+    const web = await startWeb({ mixed: flatSite(4) });
+    try {
+      const input = { seeds: [web.url('mixed')], ...web.network };
+      await Promise.all([
+        amble.crawl({ ...input, delay: '50ms' }),
+        amble.crawl({ ...input, delay: '300ms' }),
+      ]);
+      const requests = await amble.db.request.findMany({
+        where: { domain: web.name('mixed') },
+        orderBy: { startedAt: 'asc' },
+      });
+      const crawls = new Set(requests.map((request) => request.crawlId));
+      expect(crawls.size).toBe(2);
+      requests.slice(1).forEach((request, i) => {
+        const before = requests[i];
+        if (before === undefined) return;
+        if (before.crawlId === request.crawlId) return;
+        expect(request.startedAt.getTime() - before.startedAt.getTime()).toBeGreaterThanOrEqual(300);
+      });
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('takes a Crawl-delay up from the very next request', async () => {
+    const robots = { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nCrawl-delay: 0.4' };
+    const web = await startWeb({
+      slow: flatSite(3, (path) => (path === '/robots.txt' ? robots : undefined)),
+    });
+    try {
+      await amble.crawl({ seeds: [web.url('slow')], ...web.network, delay: '50ms' });
+      expect(web.arrivals.map(({ path }) => path).slice(0, 2)).toEqual(['/robots.txt', '/']);
+      expect(Math.min(...gaps(web, 'slow'))).toBeGreaterThanOrEqual(400 - JITTER_MS);
+    } finally {
+      await web.stop();
+    }
+  });
+});

@@ -1,0 +1,58 @@
+/** A worker in this process on the engines of the test run, with a database and task queue of its own. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { pino } from 'pino';
+import { type AmbleConfig, loadConfig } from '../../src/config/index.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { startWorker } from '../../src/worker.ts';
+import type { CrawlResult } from '../../workflows/crawl.ts';
+import { freshDatabase, testEngines } from './engines.ts';
+
+export interface Amble {
+  db: Database;
+  client: Client;
+  config: AmbleConfig;
+  /** Starts a crawl and gives its handle. */
+  start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
+  /** Runs a crawl to its end. */
+  crawl(input: Record<string, unknown>, id?: string): Promise<CrawlResult>;
+  stop(): Promise<void>;
+}
+
+/** Intervals of a crawl that a test can wait for. */
+const BRISK = { delay: '50ms', sweepInterval: '300ms', retry: { initialInterval: '200ms' } };
+
+export async function startAmble(flags: Record<string, unknown> = {}): Promise<Amble> {
+  const { temporalAddress: address, namespace } = testEngines();
+  const home = await mkdtemp(join(tmpdir(), 'amble-home-'));
+  const database = await freshDatabase();
+  const taskQueue = `test-${randomBytes(4).toString('hex')}`;
+  const config = loadConfig({ env: {}, cwd: home, flags: { taskQueue, ...flags } });
+  const worker = await startWorker({
+    config,
+    temporal: { address, namespace },
+    databaseUrl: database.url,
+    log: pino({ level: 'error' }, pino.destination(2)),
+  });
+  const db = openDatabase(database.url);
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const start: Amble['start'] = (input, id = `crawl-${randomBytes(4).toString('hex')}`) =>
+    client.workflow.start('Crawl', { taskQueue, workflowId: id, args: [{ ...BRISK, ...input }] });
+  return {
+    db,
+    client,
+    config,
+    start,
+    crawl: async (input, id) => (await start(input, id)).result(),
+    async stop() {
+      await worker.stop();
+      await Promise.all([db.$disconnect(), connection.close()]);
+      await database.drop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** A web for one test: real sockets on loopback, hosts told apart by name, every arrival written down. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Arrival {
+  /** The name the test gave the host. */
+  host: string;
+  path: string;
+  atMs: number;
+}
+
+export interface TestWeb {
+  arrivals: Arrival[];
+  url(host: string, path?: string): string;
+  /** Host name as the crawler knows it, which is unique to this web: throttles of other tests are not met. */
+  name(host: string): string;
+  /** To be spread into a crawl's input: how to reach this web. */
+  network: { resolve: string[]; allowNetworks: string[] };
+  arrivalsAt(host: string, path?: string): Arrival[];
+  stop(): Promise<void>;
+}
+
+export type Answer = { status?: number; headers?: Record<string, string>; body?: string; afterMs?: number };
+export type Site = (path: string, visit: { count: number }) => Answer | undefined;
+
+/** What a site does not answer is a 404, its robots.txt included. */
+export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
+  const suffix = `${randomBytes(4).toString('hex')}.test`;
+  const name = (host: string): string => `${host}.${suffix}`;
+  const arrivals: Arrival[] = [];
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const { hostname, pathname, search } = new URL(request.url ?? '/', `http://${request.headers.host}`);
+    const host = hostname.slice(0, -suffix.length - 1);
+    const path = pathname + search;
+    arrivals.push({ host, path, atMs: performance.timeOrigin + performance.now() });
+    const count = arrivals.filter((arrival) => arrival.host === host && arrival.path === path).length;
+    const {
+      status = 200,
+      headers = {},
+      body = '',
+      afterMs = 0,
+    } = sites[host]?.(path, { count }) ?? { status: 404 };
+    const answer = (): void => {
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
+    };
+    if (afterMs > 0) setTimeout(answer, afterMs);
+    else answer();
+  };
+  const server = createServer(serve);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    arrivals,
+    name,
+    url: (host, path = '/') => `http://${name(host)}:${port}${path}`,
+    network: {
+      resolve: Object.keys(sites).map((host) => `${name(host)}:127.0.0.1`),
+      allowNetworks: ['127.0.0.0/8'],
+    },
+    arrivalsAt: (host, path) =>
+      arrivals.filter((arrival) => arrival.host === host && (path === undefined || arrival.path === path)),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export function links(...targets: string[]): string {
+  return targets.map((target) => `<a href="${target}">${target}</a>`).join('\n');
+}
+
+/** A front page that links to /1 ... /n, and those pages. */
+export function flatSite(pages: number, more: Site = () => undefined): Site {
+  return (path, visit) => {
+    const special = more(path, visit);
+    if (special !== undefined) return special;
+    if (path === '/') return { body: links(...Array.from({ length: pages }, (_, i) => `/${i + 1}`)) };
+    const number = Number(path.slice(1));
+    return number >= 1 && number <= pages ? { body: `<title>Page ${number}</title>` } : undefined;
+  };
+}
