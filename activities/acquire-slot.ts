@@ -20,8 +20,8 @@ export interface AcquireInput {
 
 export type AcquireResult = Answer | { kind: 'over'; crawlOver: boolean };
 
-/** A page in line is silent until its grant or its next ask, which may be an hour away. */
-const QUIET_MS = 10 * 60_000;
+/** A page in line is silent until its grant or its next ask; after this the sweep looks whether its workflow runs. */
+const QUIET_MS = 60_000;
 
 /** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
 const ASKS_IN_FLIGHT = 4;

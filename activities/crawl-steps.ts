@@ -4,7 +4,13 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BadInput, parseCrawlInput } from '../src/config/index.ts';
 import { cancelIdlePages, startCancelling } from '../src/storage/cancel.ts';
-import { type CrawlRecord, endCrawl, findCrawl, openCrawl as open } from '../src/storage/crawls.ts';
+import {
+  type CrawlRecord,
+  endCrawl,
+  findCrawl,
+  lookAfterAll,
+  openCrawl as open,
+} from '../src/storage/crawls.ts';
 import {
   admitDue,
   cancelBeyondBudget,
@@ -72,7 +78,11 @@ export function makeCrawlSteps(deps: Deps) {
 /** A crawl whose workflow was lost goes on with the settings it began with, whatever the input says now. */
 async function takeUp({ db }: Deps, crawlId: string): Promise<CrawlRecord | null> {
   const known = await findCrawl(db, crawlId);
-  if (known === null || known.status === 'Running' || known.status === 'Paused') return known;
+  if (known === null) return null;
+  if (known.status === 'Running' || known.status === 'Paused') {
+    await lookAfterAll(db, crawlId);
+    return known;
+  }
   throw badInput(`The crawl "${crawlId}" is ${known.status}: choose another id.`);
 }
 

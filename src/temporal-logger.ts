@@ -8,6 +8,8 @@ const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ER
 /** The SDK's "info" tells of its own comings and goings: for people who debug. */
 export function temporalLogger(log: Logger): TemporalLogger {
   return new DefaultLogger('INFO', ({ level, message, meta }: LogEntry) => {
-    log[LEVELS[level]]({ ...meta }, message);
+    // Under `err` pino writes out what an error holds; under any other name only {}.
+    const { error, ...rest } = meta ?? {};
+    log[LEVELS[level]](error === undefined ? rest : { ...rest, err: error }, message);
   });
 }

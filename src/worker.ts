@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
+import { IllegalStateError } from '@temporalio/common';
 import {
   bundleWorkflowCode,
   DefaultLogger,
@@ -127,11 +128,11 @@ async function workflows(): Promise<{ workflowBundle: Workflows }> {
   return { workflowBundle: await bundled };
 }
 
-let runtimeInstalled = false;
-
-/** Once in a process, before any worker: the SDK's own log lines go where ours go. */
+/** The SDK's own log lines go where ours go, unless this process has set its runtime up already. */
 function installRuntime(log: Logger): void {
-  if (runtimeInstalled) return;
-  runtimeInstalled = true;
-  Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
+  try {
+    Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }

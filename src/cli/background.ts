@@ -1,10 +1,10 @@
 /** Engines and a worker that go on when this command has returned: an `amble up` of the same home, in the background. */
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { AmbleConfig } from '../config/index.ts';
+import { homeAt, prepareHome } from '../engines/home.ts';
 import { logFile } from './log.ts';
 import { findUp } from './presence.ts';
 import type { CommonOptions } from './settings.ts';
@@ -20,7 +20,7 @@ export async function ensureBackground({ home }: AmbleConfig, { config }: Common
   const already = await findUp(home);
   if (already !== null) return already;
   const file = logFile(home);
-  mkdirSync(dirname(file), { recursive: true });
+  await prepareHome(homeAt(home));
   say(`Starting "amble up" in the background; its log is ${file}.`);
   const log = openSync(file, 'a');
   const args = ['up', '--home', home, ...(config === undefined ? [] : ['--config', config])];

@@ -1,4 +1,5 @@
 /** How an `amble up` makes itself known to others of the same home, and is not believed in once it is dead. */
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { enter, leave, present } from '../engines/presence.ts';
@@ -11,19 +12,20 @@ export interface UpPresence {
 }
 
 export async function announceUp(home: string): Promise<UpPresence> {
-  const directory = await upDirectory(home);
+  const directory = upDirectory(home);
+  await mkdir(directory, { recursive: true });
   const presence = await enter(directory, RANK);
   return { withdraw: () => leave(directory, presence) };
 }
 
 /** Process id of an `amble up` of this home; null: there is none. */
 export async function findUp(home: string): Promise<number | null> {
-  const [up] = await present(await upDirectory(home));
+  const directory = upDirectory(home);
+  if (!existsSync(directory)) return null;
+  const [up] = await present(directory);
   return up?.pid ?? null;
 }
 
-async function upDirectory(home: string): Promise<string> {
-  const directory = join(home, 'run', 'up');
-  await mkdir(directory, { recursive: true });
-  return directory;
+function upDirectory(home: string): string {
+  return join(home, 'run', 'up');
 }

@@ -103,18 +103,21 @@ async function admitDomain(
   });
 }
 
-/** Takes up to `wanted` pages out of the crawl's budget and says how many it got. */
+/**
+ * Takes up to `wanted` pages out of the crawl's budget and says how many it got. The lock is one that inserts of pages,
+ * which refer to the crawl, need not wait for, nor it for them.
+ */
 async function reserve(tx: Prisma.TransactionClient, crawlId: string, wanted: number): Promise<number> {
   if (wanted === 0) return 0;
   const [budget] = await tx.$queryRaw<{ left: number }[]>`
-    SELECT (max_pages - pages_reserved) AS left FROM crawls WHERE id = ${crawlId} FOR UPDATE`;
+    SELECT (max_pages - pages_reserved) AS left FROM crawls WHERE id = ${crawlId} FOR NO KEY UPDATE`;
   const got = Math.max(0, Math.min(wanted, budget?.left ?? 0));
   if (got > 0)
     await tx.$executeRaw`UPDATE crawls SET pages_reserved = pages_reserved + ${got} WHERE id = ${crawlId}`;
   return got;
 }
 
-/** Gives one reserved page back: it was admitted but not fetched. */
+/** Gives reserved pages back: they were admitted but not fetched. */
 export async function refund(tx: Prisma.TransactionClient, crawlId: string, pages = 1): Promise<void> {
   await tx.$executeRaw`
     UPDATE crawls SET pages_reserved = greatest(0, pages_reserved - ${pages})

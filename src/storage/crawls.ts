@@ -1,6 +1,6 @@
 /** Crawls: opened once, ended once, read by everybody. */
 import type { CrawlSettings } from '../settings.ts';
-import { type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
+import { hostnameOf, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
 import type { Database } from './database.ts';
 import { insertPages } from './insert-pages.ts';
 
@@ -23,7 +23,7 @@ export async function openCrawl(
     const opened = await tx.$executeRaw`
       INSERT INTO crawls (id, seeds, settings, scope_hosts, max_pages)
       VALUES (${crawl.id}, ${crawl.seeds}, ${JSON.stringify(crawl.settings)}::jsonb,
-              ${[...new Set(crawl.seeds.map((url) => new URL(url).hostname))]}, ${crawl.settings.maxPages})
+              ${[...new Set(crawl.seeds.map((url) => hostnameOf(url)))]}, ${crawl.settings.maxPages})
       ON CONFLICT DO NOTHING`;
     if (opened === 0) return;
     await insertPages(tx, {
@@ -58,6 +58,12 @@ export async function findCrawl(db: Database, id: string): Promise<CrawlRecord |
     seeds: row.seeds,
     settings: row.settings as unknown as CrawlSettings,
   };
+}
+
+/** Whoever takes a crawl up does not know which of its pages still have a workflow: the next sweeps look at all. */
+export async function lookAfterAll(db: Database, id: string): Promise<void> {
+  await db.$executeRaw`
+    UPDATE pages SET check_at = now() WHERE crawl_id = ${id} AND status IN ('Queued', 'Waiting')`;
 }
 
 /** Cheaper than the whole record: read before every fetch. */

@@ -1,32 +1,28 @@
 /** A redirect ends its page; the target becomes a page of its own, so it is fetched once whoever points at it. */
 import type { CrawlSettings } from '../settings.ts';
-import { inScope, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
+import { hostnameOf, inScope, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
 import type { Prisma } from './generated/client.ts';
 import { insertPages } from './insert-pages.ts';
 import type { PageRow } from './record-attempt.ts';
 
 const MOST_HOPS = 5;
 
-/** Returns the target's domain, or nothing where the target is not followed; the page's reason then says why. */
+export interface Followed {
+  /** Domains in which there may now be something to admit. */
+  domains: string[];
+  /** Why the target is not followed; null: it is. */
+  refusal: string | null;
+}
+
 export async function followRedirect(
   tx: Prisma.TransactionClient,
   settings: CrawlSettings,
   keyedBy: PolitenessUnit,
   page: PageRow,
   target: string,
-): Promise<string[]> {
-  const host = new URL(target).hostname;
+): Promise<Followed> {
   const refusal = refusalOf(settings, page, target);
-  if (refusal !== null) {
-    await tx.$executeRaw`UPDATE pages SET reason = ${refusal} WHERE id = ${page.id}`;
-    return [];
-  }
-  // People name a seed by its old address: where it moved to is what they meant.
-  if (page.seed && !page.scope_hosts.includes(host)) {
-    await tx.$executeRaw`
-      UPDATE crawls SET scope_hosts = array_append(scope_hosts, ${host})
-      WHERE id = ${page.crawl_id} AND NOT scope_hosts @> ARRAY[${host}]`;
-  }
+  if (refusal !== null) return { domains: [], refusal };
   const domain = politenessKey(target, keyedBy);
   await insertPages(tx, {
     crawlId: page.crawl_id,
@@ -36,7 +32,16 @@ export async function followRedirect(
     foundOn: page.id,
     pages: [{ url: target, hash: urlHash(target), domain }],
   });
-  return [domain];
+  // People name a seed by its old address: where it moved to is what they meant.
+  if (page.seed) await widenScope(tx, page, hostnameOf(target));
+  return { domains: [domain], refusal };
+}
+
+async function widenScope(tx: Prisma.TransactionClient, page: PageRow, host: string): Promise<void> {
+  if (page.scope_hosts.includes(host)) return;
+  await tx.$executeRaw`
+    UPDATE crawls SET scope_hosts = array_append(scope_hosts, ${host})
+    WHERE id = ${page.crawl_id} AND NOT scope_hosts @> ARRAY[${host}]`;
 }
 
 function refusalOf(settings: CrawlSettings, page: PageRow, target: string): string | null {

@@ -143,7 +143,11 @@ export async function insertRequest(
     ON CONFLICT DO NOTHING`;
 }
 
-/** Writes the final status with what was found, and returns the domains of pages that became known by it. */
+/**
+ * Writes the final status with what was found, and returns the domains of pages that became known by it. The order keeps
+ * transactions from waiting in a ring: an insert waits for whoever is updating the row it collides with, so pages that
+ * link to each other update their own rows only after their inserts; the crawl's row, which all of them want, is last.
+ */
 async function finish(
   tx: Prisma.TransactionClient,
   settings: CrawlSettings,
@@ -154,8 +158,11 @@ async function finish(
   const { found } = report;
   const status: FinalStatus = found.kind === 'redirect' ? 'Redirected' : finalStatusOf(report.outcome);
   const document = found.kind === 'document' ? found : null;
+  const redirect =
+    found.kind === 'redirect' ? await followRedirect(tx, settings, keyedBy, page, found.to) : null;
+  const linked = parsed === null ? [] : await registerLinks(tx, settings, keyedBy, page, parsed.links);
   await tx.$executeRaw`
-    UPDATE pages SET status = ${status}::page_status, reason = ${report.error}, attempts = ${attempt}::int, next_at = NULL,
+    UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_at = NULL,
       status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null}, language = ${parsed?.language ?? null},
       content_type = ${document?.contentType ?? null}, content_hash = ${document?.contentHash ?? null},
       content_bytes = ${document?.bytes ?? null}::int, parsed_hash = ${parsed?.hash ?? null},
@@ -165,11 +172,6 @@ async function finish(
       fetched_at = CASE WHEN ${status} = 'Fetched' THEN ${new Date(report.finishedAt)}::timestamptz END,
       failed_at = CASE WHEN ${status} = 'Failed' THEN ${new Date(report.finishedAt)}::timestamptz END
     WHERE id = ${page.id}`;
-  const domains: string[] = [];
-  if (found.kind === 'redirect')
-    domains.push(...(await followRedirect(tx, settings, keyedBy, page, found.to)));
-  if (parsed !== null) domains.push(...(await registerLinks(tx, settings, keyedBy, page, parsed.links)));
-  // Last, because every page of the crawl may want this row.
   if (status !== 'Fetched') await refund(tx, page.crawl_id);
-  return domains;
+  return [...(redirect?.domains ?? []), ...linked];
 }

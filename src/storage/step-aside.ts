@@ -43,6 +43,7 @@ async function statusFor(
   const [asleep] = await tx.$queryRaw<{ full: boolean }[]>`
     SELECT count(*) >= ${settings.maxWaiting} AS full
     FROM (SELECT 1 FROM pages WHERE crawl_id = ${page.crawl_id} AND domain = ${page.domain} AND status = 'Waiting'
+                                AND id <> ${page.id}
           LIMIT ${settings.maxWaiting}) AS waiting`;
   return asleep?.full ? 'Pending' : 'Waiting';
 }

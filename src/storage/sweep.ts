@@ -56,11 +56,13 @@ export async function findStalled(
   return gone.map((c) => toAdmittedPage(c.row));
 }
 
+/** Skips a row that somebody is writing: it is alive, and to wait for it could end in a deadlock. */
 async function lookAgainIn(db: Database, ids: bigint[], ms: number): Promise<void> {
   if (ids.length === 0) return;
   await db.$executeRaw`
-    UPDATE pages SET check_at = now() + ${ms} * interval '1 millisecond'
-    WHERE id = ANY(${ids}::bigint[]) AND status IN ('Queued', 'Waiting')`;
+    UPDATE pages SET check_at = now() + ${ms} * interval '1 millisecond' WHERE id IN (
+      SELECT id FROM pages WHERE id = ANY(${ids}::bigint[]) AND status IN ('Queued', 'Waiting')
+      FOR UPDATE SKIP LOCKED)`;
 }
 
 export async function countPages(db: Database, crawlId: string): Promise<PageCounts> {
@@ -81,7 +83,7 @@ export async function nothingUnderWay(db: Database, crawlId: string): Promise<bo
 /** The budget is spent and nothing is under way that could give some of it back: the rest will never be fetched. */
 export async function cancelBeyondBudget(db: Database, crawlId: string): Promise<void> {
   await db.$executeRaw`
-    UPDATE pages SET status = 'Cancelled', reason = 'budget: max-pages was reached', updated_at = now()
+    UPDATE pages SET status = 'Cancelled', reason = 'budget: max-pages was reached', next_at = NULL, updated_at = now()
     WHERE crawl_id = ${crawlId} AND status = 'Pending'
       AND EXISTS (SELECT 1 FROM crawls WHERE id = ${crawlId} AND pages_reserved >= max_pages)
       AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.crawl_id = ${crawlId} AND p.status IN ('Queued', 'Waiting'))`;

@@ -25,8 +25,10 @@ export interface Amble {
 /** Intervals of a crawl that a test can wait for. */
 const BRISK = { delay: '50ms', sweepInterval: '300ms', retry: { initialInterval: '200ms' } };
 
-export async function startAmble(flags: Record<string, unknown> = {}): Promise<Amble> {
-  const { temporalAddress: address, namespace } = testEngines();
+export async function startAmble(
+  flags: Record<string, unknown> = {},
+  { temporalAddress: address, namespace } = testEngines(),
+): Promise<Amble> {
   const home = await mkdtemp(join(tmpdir(), 'amble-home-'));
   const database = await freshDatabase();
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;

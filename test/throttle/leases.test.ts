@@ -36,6 +36,11 @@ describe('a lease', () => {
     expect(state.stats.lost).toBe(1);
   });
 
+  test('that is out wakes the throttle at its expiry, whoever else sleeps', () => {
+    const { state, lease } = oneOutOneWaiting();
+    expect(tick(state, NOON, middle)).toEqual({ grants: [], wakeAt: lease.expiresAt });
+  });
+
   test('that is lost frees its slot at once and counts as started at its startBy', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: { kind: 'lost' } }, NOON + 1_000, middle);

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, startWeb } from '../support/web.ts';
+
+describe('pages asleep until their next attempt', () => {
+  let amble: Amble;
+  beforeAll(async () => {
+    // The site's 503s must not slow the test down; what they do to the gap is tested elsewhere.
+    amble = await startAmble({ throttle: { maxBackoff: '10ms' } });
+  });
+  afterAll(() => amble?.stop());
+
+  it('do not stop their domain: more of them than the window holds, and every other page is still fetched', async () => {
+    // The first ten pages of the site fail and sleep for an hour; the window has five places.
+    const web = await startWeb({
+      site: flatSite(25, (path) =>
+        Number(path.slice(1)) >= 1 && Number(path.slice(1)) <= 10 ? { status: 503 } : undefined,
+      ),
+    });
+    try {
+      const crawl = await amble.start({
+        seeds: [web.url('site')],
+        ...web.network,
+        delay: '10ms',
+        window: 5,
+        retry: { initialInterval: '1h' },
+      });
+      const count = (status: 'Fetched' | 'Waiting') =>
+        amble.db.page.count({ where: { crawlId: crawl.workflowId, status } });
+      await expect.poll(() => count('Fetched'), { timeout: 60_000, interval: 200 }).toBe(16);
+      await expect.poll(() => count('Waiting'), { timeout: 20_000 }).toBe(10);
+      const waiting = await amble.db.page.findFirstOrThrow({
+        where: { crawlId: crawl.workflowId, status: 'Waiting' },
+        include: { attempted: true },
+      });
+      expect(waiting.reason).toBe('attempt 1 of 3: Status 503.');
+      expect(waiting.nextAt).toEqual(waiting.attempted[0]?.nextAttemptAt);
+
+      await crawl.cancel();
+      await expect(crawl.result()).rejects.toThrow();
+      expect(await amble.db.page.count({ where: { crawlId: crawl.workflowId, status: 'Cancelled' } })).toBe(
+        10,
+      );
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('beyond the allowed number wait in the table instead, and are tried again when they are due', async () => {
+    const web = await startWeb({
+      site: flatSite(8, (path, { count }) =>
+        path.startsWith('/') && path.length === 2 && count < 2 ? { status: 503 } : undefined,
+      ),
+    });
+    try {
+      const result = await amble.crawl({
+        seeds: [web.url('site')],
+        ...web.network,
+        delay: '10ms',
+        maxWaiting: 2,
+        longWait: '100ms',
+        retry: { initialInterval: '3s' },
+      });
+      expect(result.pages).toEqual({ Fetched: 9 });
+      const attempts = await amble.db.pageCrawl.groupBy({
+        by: ['outcome'],
+        _count: true,
+        where: { page: { crawlId: result.crawlId } },
+      });
+      expect(Object.fromEntries(attempts.map((row) => [row.outcome, row._count]))).toEqual({
+        Success: 9,
+        Blocked5xx: 8,
+      });
+    } finally {
+      await web.stop();
+    }
+  });
+});

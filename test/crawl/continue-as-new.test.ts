@@ -1,0 +1,71 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
+import { throttleId } from '../../workflows/ids.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, startWeb } from '../support/web.ts';
+
+/** So few that throttles, crawls and pages in line all have to continue as new, some of them many times. */
+const EVENTS_A_RUN = 40;
+
+describe('when every workflow continues as new after a few events', () => {
+  let server: TestWorkflowEnvironment;
+  let amble: Amble;
+
+  beforeAll(async () => {
+    Runtime.install({ logger: new DefaultLogger('WARN') });
+    const path = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
+    server = await TestWorkflowEnvironment.createLocal({
+      server: {
+        executable: { type: 'existing-path', path },
+        extraArgs: ['--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${EVENTS_A_RUN}`],
+      },
+    });
+    amble = await startAmble({}, { temporalAddress: server.address, namespace: 'default' });
+  });
+  afterAll(async () => {
+    await amble?.stop();
+    await server?.teardown();
+  });
+
+  it('a crawl loses no page, fetches none twice and keeps every gap', async () => {
+    const flaky = flatSite(25, (path, { count }) =>
+      path === '/7' && count < 3 ? { status: 503 } : undefined,
+    );
+    const web = await startWeb({ one: flaky, two: flatSite(25) });
+    try {
+      const result = await amble.crawl({
+        seeds: [web.url('one'), web.url('two')],
+        ...web.network,
+        delay: '30ms',
+      });
+      expect(result.pages).toEqual({ Fetched: 52 });
+      // 26 pages and robots.txt each, and two failures of one page.
+      expect(web.arrivals).toHaveLength(54 + 2);
+      for (const host of ['one', 'two']) {
+        const requests = await amble.db.request.findMany({
+          where: { domain: web.name(host) },
+          orderBy: { startedAt: 'asc' },
+        });
+        requests.slice(1).forEach((request, i) => {
+          const before = requests[i]?.startedAt.getTime() ?? 0;
+          expect(request.startedAt.getTime() - before).toBeGreaterThanOrEqual(request.minGapMs);
+        });
+        expect(await runsOf(throttleId(web.name(host)))).toBeGreaterThan(3);
+      }
+    } finally {
+      await web.stop();
+    }
+  });
+
+  async function runsOf(workflowId: string): Promise<number> {
+    let runs = 0;
+    for await (const { workflowId: id } of amble.client.workflow.list({
+      query: `WorkflowId='${workflowId}'`,
+    })) {
+      if (id === workflowId) runs += 1;
+    }
+    return runs;
+  }
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { throttleId } from '../../workflows/ids.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, startWeb } from '../support/web.ts';
+
+describe('a crawl whose workflows are all gone', () => {
+  let amble: Amble;
+  beforeAll(async () => {
+    amble = await startAmble({ throttle: { startWindow: '1s' } });
+  });
+  afterAll(() => amble?.stop());
+
+  it('is taken up under the same id from what the database knows, and the domain’s gap outlives its throttle', async () => {
+    const web = await startWeb({ site: flatSite(20) });
+    try {
+      const input = { seeds: [web.url('site')], ...web.network, delay: '200ms' };
+      const lost = await amble.start(input, `lost-${web.name('id')}`);
+      await expect.poll(() => web.arrivals.length, { timeout: 20_000 }).toBeGreaterThan(6);
+      await terminateAll(lost.workflowId, throttleId(web.name('site')));
+      const sent = web.arrivals.length;
+
+      // Nothing of the input is needed, or used, the second time.
+      const again = await amble.start({ seeds: ['http://elsewhere.test/'] }, lost.workflowId);
+      expect(await again.result()).toMatchObject({ pages: { Fetched: 21 }, found: 21 });
+      expect(web.arrivals.length).toBeGreaterThan(sent);
+      const times = web.arrivals.map(({ atMs }) => atMs);
+      const gaps = times.slice(1).map((at, i) => at - (times[i] ?? 0));
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(180);
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('that has ended is not begun again under its id', async () => {
+    const web = await startWeb({ site: flatSite(1) });
+    try {
+      const input = { seeds: [web.url('site')], ...web.network };
+      const { crawlId } = await amble.crawl(input);
+      await expect(amble.crawl(input, crawlId)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('is Completed: choose another id') },
+      });
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('fails at once and says what is wrong when its input is bad', async () => {
+    await expect(amble.crawl({ seeds: ['ftp://x/'] })).rejects.toMatchObject({
+      cause: { type: 'BadInput', message: expect.stringContaining('ftp://x/') },
+    });
+  });
+
+  /** As if the Temporal server had lost its data: visibility lags, so until nothing is listed any more. */
+  async function terminateAll(crawlId: string, throttle: string): Promise<void> {
+    const { workflow } = amble.client;
+    await workflow.getHandle(crawlId).terminate();
+    await workflow.getHandle(throttle).terminate();
+    const query = `RootWorkflowId='${crawlId}' AND ExecutionStatus='Running'`;
+    const open = async (): Promise<number> => {
+      let count = 0;
+      for await (const { workflowId } of workflow.list({ query })) {
+        count += 1;
+        await workflow
+          .getHandle(workflowId)
+          .terminate()
+          .catch(() => {});
+      }
+      return count;
+    };
+    await expect.poll(open, { timeout: 20_000 }).toBe(0);
+  }
+});

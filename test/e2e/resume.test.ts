@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+import { shortGapsOnArrival, shortGapsOnRecord } from './politeness.ts';
+import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
+
+const DELAY_MS = 150;
+const PAGES = 20;
+const gapMs = () => DELAY_MS;
+
+let web: TestWeb;
+let amble: Installation;
+
+beforeEach(async () => {
+  web = await startWeb({ one: flatSite(PAGES), two: flatSite(PAGES) });
+  // What a dead worker held is missed soon enough for a test to wait for it.
+  amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+});
+
+afterEach(async () => {
+  await amble.remove();
+  await web.stop();
+});
+
+function newCrawl(id: string): string[] {
+  const seeds = [web.url('one'), web.url('two')];
+  return ['crawl', ...seeds, '--id', id, '--delay', `${DELAY_MS}ms`, ...networkFlags(web.network.resolve)];
+}
+
+async function arrivals(count: number): Promise<void> {
+  await expect.poll(() => web.arrivals.length, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(count);
+}
+
+/** Paths by host, as often as they arrived. */
+function visits(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { host, path } of web.arrivals) counts.set(host + path, (counts.get(host + path) ?? 0) + 1);
+  return counts;
+}
+
+const Progress = z.object({
+  status: z.string(),
+  found: z.number(),
+  pages: z.record(z.string(), z.number()),
+});
+
+const COMPLETE = {
+  status: 'Completed',
+  found: 2 * (PAGES + 1),
+  pages: { Pending: 0, Queued: 0, Waiting: 0, Fetched: 2 * (PAGES + 1), Failed: 0, Cancelled: 0 },
+  attempts: { Success: 2 * (PAGES + 1), Failed: 0, Timeout: 0 },
+};
+
+describe('a crawl killed with its engines, in mid-flight', () => {
+  test('is taken up by its id, loses no page, repeats none that was done, and keeps the gap', async () => {
+    const killed = amble.start(...newCrawl('same'));
+    await arrivals(PAGES);
+    const doneBefore = await amble.look(async ({ db }) => {
+      const done = await db.page.findMany({ where: { crawlId: 'same', status: 'Fetched' } });
+      killed.kill('SIGKILL');
+      await amble.killEngines();
+      return done.map(({ url }) => url);
+    });
+    expect(await killed.ended).toMatchObject({ code: null });
+    expect(doneBefore.length).toBeGreaterThan(0);
+
+    const resumed = await amble.run('crawl', '--id', 'same', '--json');
+    expect(resumed.stderr).toContain('Crawl same has begun before: taking it up where it stands.');
+    expect(resumed.code).toBe(0);
+    expect(lastLine(resumed.stdout)).toMatchObject({ crawl: 'same', ...COMPLETE });
+    expect(await amble.processes()).toEqual([]);
+
+    const counts = visits();
+    for (const url of doneBefore) expect(counts.get(hostAndPath(url)), url).toBe(1);
+    const repeated = [...counts.values()].filter((count) => count > 1);
+    expect(repeated.length).toBeLessThanOrEqual(MOST_IN_FLIGHT);
+    expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
+
+    const [recorded, shortGaps] = await amble.look(async ({ db }) =>
+      Promise.all([db.request.count({ where: { crawlId: 'same' } }), shortGapsOnRecord(db, 'same', gapMs)]),
+    );
+    expect(shortGaps).toEqual([]);
+    expect(recorded).toBeGreaterThanOrEqual(web.arrivals.length - MOST_IN_FLIGHT);
+
+    const again = await amble.run('crawl', '--id', 'same');
+    expect(again.stderr).toContain('Crawl same has already ended');
+    expect(again.stdout).toMatch(/^Crawl same completed in .*: 42 pages found\.$/m);
+    expect(again.code).toBe(0);
+  });
+
+  /** On each host one page that is being fetched, and one whose fetch has ended but is not on record yet. */
+  const MOST_IN_FLIGHT = 4;
+
+  function hostAndPath(url: string): string {
+    const { hostname, pathname } = new URL(url);
+    return `${hostname.split('.')[0]}${pathname}`;
+  }
+});
+
+test('Ctrl-C leaves a crawl that can be taken up again, and says how', async () => {
+  const left = amble.start(...newCrawl('pausing'));
+  await arrivals(PAGES / 2);
+  left.kill('SIGINT');
+  const { code, stderr, stdout } = await left.ended;
+  expect(code).toBe(130);
+  expect(stderr).toContain(`amble crawl --id pausing --home ${amble.home}`);
+  expect(stderr).toContain(`amble cancel pausing --home ${amble.home}`);
+  expect(stdout).toMatch(/^Crawl pausing is running since .* still open\.$/m);
+  expect(await amble.processes()).toEqual([]);
+
+  const resumed = await amble.run('crawl', '--id', 'pausing', '--json');
+  expect(resumed.code).toBe(0);
+  expect(lastLine(resumed.stdout)).toMatchObject({ crawl: 'pausing', ...COMPLETE });
+  expect([...visits().values()].filter((count) => count > 1)).toEqual([]);
+  expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
+});
+
+test('a detached crawl goes on by itself, and can be cancelled down to its last page', async () => {
+  const detached = await amble.run(...newCrawl('away'), '--detach', '--json');
+  expect(detached.code).toBe(0);
+  expect(lastLine(detached.stdout)).toEqual({ crawl: 'away', status: 'Running' });
+  const background = Number(/stop the worker: kill (\d+)/.exec(detached.stderr)?.[1]);
+  await arrivals(web.arrivals.length + 10);
+
+  const cancelled = await amble.run('cancel', 'away');
+  expect(cancelled.code).toBe(0);
+  expect(cancelled.stdout).toMatch(/^Crawl away was cancelled after /m);
+  const arrived = web.arrivals.length;
+
+  const shown = await amble.run('status', 'away', '--json');
+  const { found, pages, status } = Progress.parse(lastLine(shown.stdout));
+  expect(status).toBe('Cancelled');
+  expect(pages).toMatchObject({ Pending: 0, Queued: 0, Waiting: 0 });
+  expect(pages.Fetched).toBeGreaterThan(0);
+  expect(pages.Cancelled).toBeGreaterThan(0);
+  expect(Object.values(pages).reduce((sum, count) => sum + count, 0)).toBe(found);
+  expect(web.arrivals.length).toBe(arrived);
+  expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
+
+  process.kill(background, 'SIGTERM');
+  await expect.poll(() => amble.processes(), { timeout: 30_000 }).toEqual([]);
+});

@@ -1,0 +1,161 @@
+/** The program as people run it: real processes from the build, in an installation of the test's own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { startEngines } from '../../src/engines/index.ts';
+import { packageRoot } from '../../src/package-root.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { makeHome } from '../engines/home-of-test.ts';
+
+const PROGRAM = join(packageRoot, 'dist', 'src', 'cli.js');
+
+export interface Ended {
+  /** null: a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningProgram {
+  ended: Promise<Ended>;
+  /** The first match in what it has said on standard error, as soon as there is one. */
+  says(pattern: RegExp): Promise<RegExpMatchArray>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface Installation {
+  /** The value of every `--home`. */
+  home: string;
+  /** Where commands are run; its amble.config.json has the settings. */
+  directory: string;
+  start(...args: string[]): RunningProgram;
+  /** Runs it to its end. */
+  run(...args: string[]): Promise<Ended>;
+  /** Joins the engines as one more user, for a look inside. */
+  look<T>(see: (inside: { db: Database; client: Client }) => Promise<T>): Promise<T>;
+  /** Command lines of everything that runs on behalf of this home, each after its pid. */
+  processes(): Promise<string[]>;
+  /** Ends the engines the hard way. */
+  killEngines(): Promise<void>;
+  /** Ends what a failed test left running, and removes the files. */
+  remove(): Promise<void>;
+}
+
+/** Everything a test would have to wait for is short. */
+const BRISK = { sweepInterval: '500ms', retry: { initialInterval: '500ms' } };
+
+export async function makeInstallation({
+  settings = {},
+  env = {},
+}: {
+  settings?: Record<string, unknown>;
+  env?: Record<string, string>;
+} = {}): Promise<Installation> {
+  const home = await makeHome();
+  const directory = dirname(home.directory);
+  await writeFile(join(directory, 'amble.config.json'), JSON.stringify({ ...BRISK, ...settings }));
+  const start = (command: string, ...args: string[]): RunningProgram =>
+    startProgram(process.execPath, [PROGRAM, command, '--home', home.directory, ...args], {
+      cwd: directory,
+      env: { ...cleanEnvironment(), ...env },
+    });
+  return {
+    home: home.directory,
+    directory,
+    start,
+    run: (command, ...args) => start(command, ...args).ended,
+    look: (see) => lookInside(home.directory, see),
+    processes: home.processes,
+    async killEngines() {
+      const { temporal, postgres } = await home.pids();
+      for (const pid of [temporal, postgres]) process.kill(pid, 'SIGKILL');
+    },
+    remove: home.remove,
+  };
+}
+
+/** Settings of whoever runs the tests stay out; where a Temporal program is found does not. */
+function cleanEnvironment(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'AMBLE_TEMPORAL_BINARY'];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; env: Record<string, string> },
+): RunningProgram {
+  if (!existsSync(PROGRAM)) throw new Error('The program is not built: run "npm run build" first.');
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = { stdout: '', stderr: '' };
+  const ended = endOf(child, said);
+  return {
+    ended,
+    says: (pattern) =>
+      new Promise((resolve, reject) => {
+        const listen = () => {
+          const match = said.stderr.match(pattern);
+          if (match === null) return;
+          child.stderr.off('data', listen);
+          resolve(match);
+        };
+        child.stderr.on('data', listen);
+        listen();
+        ended.then(({ code, stderr }) => {
+          reject(new Error(`It ended with ${code} and never said ${pattern}, but:\n${stderr}`));
+        }, reject);
+      }),
+    kill: (signal) => {
+      child.kill(signal);
+    },
+  };
+}
+
+function endOf(child: ChildProcess, said: { stdout: string; stderr: string }): Promise<Ended> {
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', (code) => resolve({ code, ...said }));
+  });
+}
+
+async function lookInside<T>(
+  home: string,
+  see: (inside: { db: Database; client: Client }) => Promise<T>,
+): Promise<T> {
+  const binary = process.env.AMBLE_TEMPORAL_BINARY;
+  const engines = await startEngines({
+    home,
+    isolated: true,
+    ...(binary !== undefined && { temporalBinary: binary }),
+    say: () => {},
+  });
+  const db = openDatabase(engines.databaseUrl);
+  const connection = await Connection.connect({ address: engines.temporal.address });
+  try {
+    return await see({ db, client: new Client({ connection, namespace: engines.temporal.namespace }) });
+  } finally {
+    await Promise.all([db.$disconnect(), connection.close()]);
+    await engines.stop();
+  }
+}
+
+/** The options that make a web on loopback reachable under its own names. */
+export function networkFlags(resolve: readonly string[]): string[] {
+  return [...resolve.flatMap((entry) => ['--resolve', entry]), '--allow-network', '127.0.0.0/8'];
+}
+
+/** `--json`: the last line on standard output is one JSON object. */
+export function lastLine(stdout: string): unknown {
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+}

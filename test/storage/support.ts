@@ -1,0 +1,183 @@
+/** A crawl in a real database, built and driven in few words. No workflow runs: the tests are the workflows. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
+import type { AttemptReport } from '../../src/attempt.ts';
+import type { CrawlSettings } from '../../src/settings.ts';
+import { type Admission, admit } from '../../src/storage/admit.ts';
+import { openCrawl } from '../../src/storage/crawls.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import type { Page } from '../../src/storage/generated/client.ts';
+import { insertPages } from '../../src/storage/insert-pages.ts';
+import { type AttemptToRecord, type Recorded, recordAttempt } from '../../src/storage/record-attempt.ts';
+import type { OutLink } from '../../src/storage/register-links.ts';
+import { countPages } from '../../src/storage/sweep.ts';
+import { politenessKey, urlHash } from '../../src/urls/index.ts';
+import type { AdmittedPage } from '../../workflows/pages.ts';
+import { freshDatabase, type TestDatabase } from '../support/engines.ts';
+
+export const HOUR_MS = 3_600_000;
+
+export const SETTINGS: CrawlSettings = {
+  scope: 'any',
+  maxPages: null,
+  maxDepth: null,
+  delay: { minMs: 0, maxMs: 0 },
+  concurrency: 1,
+  retry: {
+    initialIntervalMs: HOUR_MS,
+    backoffCoefficient: 1,
+    maximumAttempts: 3,
+    maximumIntervalMs: HOUR_MS,
+    jitterMs: 0,
+  },
+  fetch: { connectTimeoutMs: 1_000, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000, maxBodyBytes: 1_000_000 },
+  resolve: {},
+  allowNetworks: [],
+  window: 100,
+  maxWaiting: 1_000,
+  longWaitMs: 60_000,
+  sweepIntervalMs: 10_000,
+  maxLinksPerPage: 10_000,
+};
+
+/** One database for the tests of a file; each test has crawls of its own. */
+export function useDatabase(): () => Database {
+  let database: TestDatabase;
+  let db: Database;
+  beforeAll(async () => {
+    database = await freshDatabase();
+    db = openDatabase(database.url, { connections: 20 });
+  });
+  afterAll(async () => {
+    await db?.$disconnect();
+    await database?.drop();
+  });
+  return () => db;
+}
+
+/** Opens a crawl; without seeds of its own its frontier is empty. */
+export async function startCrawl(
+  db: Database,
+  { seeds = [], ...settings }: Partial<CrawlSettings> & { seeds?: string[] } = {},
+): Promise<TestCrawl> {
+  const id = `crawl-${randomUUID()}`;
+  await openCrawl(db, { id, seeds, settings: { ...SETTINGS, ...settings }, keyedBy: 'host' });
+  return new TestCrawl(db, id, { ...SETTINGS, ...settings });
+}
+
+export class TestCrawl {
+  constructor(
+    readonly db: Database,
+    readonly id: string,
+    readonly settings: CrawlSettings,
+  ) {}
+
+  /** Puts URLs into the frontier as links of nobody. */
+  async add(...urls: string[]): Promise<void> {
+    const pages = urls.map((url) => ({ url, hash: urlHash(url), domain: politenessKey(url, 'host') }));
+    const batch = { crawlId: this.id, depth: 0, hops: 0, seed: false, foundOn: null, pages };
+    await this.db.$transaction((tx) => insertPages(tx, batch));
+  }
+
+  admit(by: string = randomUUID(), domains: Admission['domains'] = null): Promise<AdmittedPage[]> {
+    return admit(this.db, { crawlId: this.id, window: this.settings.window, by, domains });
+  }
+
+  /** The first attempt's success unless told otherwise. */
+  record(page: { pageId: string }, done: Partial<AttemptToRecord> = {}): Promise<Recorded> {
+    return recordAttempt(this.db, this.settings, 'host', {
+      crawlId: this.id,
+      pageId: page.pageId,
+      attempt: 1,
+      report: success(),
+      slotWaitMs: 0,
+      retryAt: null,
+      parsed: null,
+      ...done,
+    });
+  }
+
+  /** Adds the URL, admits it and returns it: a page whose workflow has just started. */
+  async underWay(url: string): Promise<AdmittedPage> {
+    await this.add(url);
+    const page = (await this.admit()).find((admitted) => admitted.url === url);
+    if (page === undefined) throw new Error(`There was no room for ${url}.`);
+    return page;
+  }
+
+  page(url: string): Promise<Page> {
+    return this.db.page.findFirstOrThrow({ where: { crawlId: this.id, url } });
+  }
+
+  pages(): Promise<Page[]> {
+    return this.db.page.findMany({ where: { crawlId: this.id }, orderBy: { id: 'asc' } });
+  }
+
+  async urls(): Promise<string[]> {
+    return (await this.pages()).map(({ url }) => url).sort();
+  }
+
+  async statuses(): Promise<Record<string, number>> {
+    return (await countPages(this.db, this.id)).pages;
+  }
+
+  async reserved(): Promise<number> {
+    return (await this.db.crawl.findUniqueOrThrow({ where: { id: this.id } })).pagesReserved;
+  }
+
+  /** Moves everything this crawl waits for nearer to the present. */
+  async letTimePass(ms: number): Promise<void> {
+    await this.db.$executeRaw`
+      UPDATE pages SET next_at = next_at - ${ms} * interval '1 millisecond',
+                       check_at = check_at - ${ms} * interval '1 millisecond'
+      WHERE crawl_id = ${this.id}`;
+  }
+}
+
+export function success(): AttemptReport {
+  return {
+    outcome: 'Success',
+    statusCode: 200,
+    errorKind: null,
+    error: null,
+    request: null,
+    finishedAt: Date.now(),
+    latencyMs: 5,
+    bytes: 100,
+    found: {
+      kind: 'document',
+      contentHash: 'c0ffee',
+      contentType: 'text/html',
+      bytes: 100,
+      etag: null,
+      lastModified: null,
+    },
+  };
+}
+
+export function failure(outcome: AttemptReport['outcome'] = 'Failed'): AttemptReport {
+  return { ...success(), outcome, statusCode: null, error: 'no luck', found: { kind: 'nothing' } };
+}
+
+export function redirectTo(to: string): AttemptReport {
+  return { ...success(), statusCode: 301, found: { kind: 'redirect', to } };
+}
+
+export function linksTo(...urls: string[]): NonNullable<AttemptToRecord['parsed']> {
+  const links = urls.map((url): OutLink => ({ url, anchor: null, rel: null, nofollow: false }));
+  return { hash: 'beef', title: null, language: null, linksFound: links.length, links };
+}
+
+/** http://a.test/0, /1, ... */
+export function numbered(count: number, host = 'a.test'): string[] {
+  return Array.from({ length: count }, (_, n) => `http://${host}/${n}`);
+}
+
+export function inOneHour(): number {
+  return Date.now() + HOUR_MS;
+}
+
+/** Runs all at once and gives back what each returned. */
+export function atOnce<T>(count: number, task: (n: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, n) => task(n)));
+}
