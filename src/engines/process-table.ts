@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -23,12 +24,23 @@ export async function isAlive({ pid, start }: ProcessId): Promise<boolean> {
   return (await startOf(pid)) === start;
 }
 
+/** How long a process may be seen without a command line before it is taken for one that never has any. */
+const NAMELESS_FOR_MS = 5_000;
+const POLL_MS = 20;
+
 /** Its program and arguments; null when there is no such process, or only its corpse. */
 export async function commandLineOf(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return ps(pid, 'command=');
-  const commandLine = await readIfThere(`/proc/${pid}/cmdline`);
-  // A zombie has given up its command line already.
-  return commandLine ? commandLine.replaceAll('\0', ' ') : null;
+  const giveUpAt = performance.now() + NAMELESS_FOR_MS;
+  do {
+    const commandLine = await readIfThere(`/proc/${pid}/cmdline`);
+    if (commandLine === null) return null;
+    if (commandLine !== '') return commandLine.replaceAll('\0', ' ');
+    // Alive without one: it is becoming another program just now, or dying. Either is soon decided.
+    if ((await linuxStartOf(pid)) === null) return null;
+    await sleep(POLL_MS);
+  } while (performance.now() < giveUpAt);
+  return null;
 }
 
 async function startOf(pid: number): Promise<string | null> {

@@ -77,14 +77,15 @@ export async function extendClaim(db: Database, origin: string, claimMs: number)
     UPDATE robots SET claimed_until = now() + ${claimMs} * interval '1 millisecond' WHERE origin = ${origin}`;
 }
 
-/** A NUL, which Postgres cannot keep in a text, means nothing in robots.txt. */
 export async function saveRules(
   db: Database,
   origin: string,
   rules: { body: string | null; statusCode: number; freshMs: number },
 ): Promise<void> {
+  // Postgres keeps no NUL in a text, and it means nothing in robots.txt.
+  const body = rules.body?.replaceAll('\0', '') ?? null;
   await db.$executeRaw`
-    UPDATE robots SET body = ${rules.body?.replaceAll('\0', '') ?? null}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
+    UPDATE robots SET body = ${body}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
       fresh_until = now() + ${rules.freshMs} * interval '1 millisecond', failures = 0, failing_since = NULL,
       held_until = NULL, claimed_until = NULL
     WHERE origin = ${origin}`;

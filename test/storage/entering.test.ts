@@ -14,29 +14,68 @@ test('a URL enters a crawl once, whoever finds it and however often', async () =
 });
 
 test('the same URL in two crawls is two pages', async () => {
-  const [one, other] = await atOnce(2, () => startCrawl(db(), { seeds: ['http://a.test/'] }));
-  expect(await one?.urls()).toEqual(['http://a.test/']);
-  expect(await other?.urls()).toEqual(['http://a.test/']);
+  const crawls = await atOnce(2, () => startCrawl(db(), { seeds: ['http://a.test/'] }));
+  for (const crawl of crawls) expect(await crawl.urls()).toEqual(['http://a.test/']);
 });
 
 test('20 pages with the same 500 links in different order are recorded at once without a deadlock', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(20));
   const pages = await crawl.admit();
-  const targets = [...numbered(250, 'b.a.test'), ...numbered(250, 'c.a.test')];
+  const targets = [...numbered(250, 'b.test'), ...numbered(250, 'c.test')];
   await atOnce(20, (n) => {
-    const from = n * 25;
-    const turned = [...targets.slice(from), ...targets.slice(0, from)];
-    return crawl.record(pages[n], { parsed: linksTo(...(n % 2 ? turned : turned.reverse())) });
+    const turned = [...targets.slice(n * 25), ...targets.slice(0, n * 25)];
+    return crawl.record(pages[n], { parsed: linksTo(...(n % 2 === 0 ? turned : turned.reverse())) });
   });
   expect(await crawl.statuses()).toEqual({ Fetched: 20, Pending: 500 });
   expect(await crawl.urls()).toEqual([...numbered(20), ...targets].sort());
 });
 
-test('pages that all link to each other are recorded at once without a deadlock', async () => {
+test('20 pages that all link to each other are recorded at once without a deadlock', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(20));
   const pages = await crawl.admit();
   await atOnce(20, (n) => crawl.record(pages[n], { parsed: linksTo(...numbered(20)) }));
   expect(await crawl.statuses()).toEqual({ Fetched: 20 });
+});
+
+test('5,000 links on one page are registered in one go', async () => {
+  const crawl = await startCrawl(db());
+  const page = await crawl.underWay('http://a.test/');
+  const targets = Array.from({ length: 5_000 }, (_, n) => `http://host-${n % 50}.test/${n}`);
+  const { domains } = await crawl.record(page, { parsed: linksTo(...targets) });
+  expect(new Set(domains).size).toBe(51);
+  expect(await crawl.statuses()).toEqual({ Fetched: 1, Pending: 5_000 });
+  expect(await db().link.count({ where: { pageId: BigInt(page.pageId) } })).toBe(5_000);
+});
+
+test('links out of scope, nofollow or too deep are kept with their page but do not enter the frontier', async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://www.a.com/'], scope: 'site', maxDepth: 1 });
+  const [seed] = await crawl.admit();
+  const { links, ...parsed } = linksTo('http://blog.a.com/', 'http://b.com/', 'http://www.a.com/login');
+  await crawl.record(seed, {
+    parsed: { ...parsed, links: links.map((link) => ({ ...link, nofollow: link.url.endsWith('/login') })) },
+  });
+  expect(await crawl.urls()).toEqual(['http://blog.a.com/', 'http://www.a.com/']);
+  expect(await db().link.count({ where: { page: { crawlId: crawl.id } } })).toBe(3);
+
+  const [deep] = await crawl.admit();
+  await crawl.record(deep, { parsed: linksTo('http://www.a.com/too-deep') });
+  expect(await crawl.urls()).toEqual(['http://blog.a.com/', 'http://www.a.com/']);
+  expect(await db().link.count({ where: { page: { crawlId: crawl.id } } })).toBe(4);
+});
+
+test('scope "host" keeps to the very hosts of the seeds', async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://www.a.com/'], scope: 'host' });
+  const [seed] = await crawl.admit();
+  await crawl.record(seed, { parsed: linksTo('http://blog.a.com/', 'https://www.a.com/') });
+  expect(await crawl.urls()).toEqual(['http://www.a.com/', 'https://www.a.com/']);
+});
+
+test('a page remembers where it was found first', async () => {
+  const crawl = await startCrawl(db());
+  const [one, other] = [await crawl.underWay('http://a.test/1'), await crawl.underWay('http://a.test/2')];
+  await crawl.record(one, { parsed: linksTo('http://a.test/x') });
+  await crawl.record(other, { parsed: linksTo('http://a.test/x') });
+  expect((await crawl.page('http://a.test/x')).foundOn).toBe(BigInt(one.pageId));
 });

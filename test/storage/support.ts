@@ -65,6 +65,8 @@ export async function startCrawl(
   return new TestCrawl(db, id, { ...SETTINGS, ...settings });
 }
 
+export type Visited = Pick<AdmittedPage, 'pageId'>;
+
 export class TestCrawl {
   constructor(
     readonly db: Database,
@@ -84,7 +86,8 @@ export class TestCrawl {
   }
 
   /** The first attempt's success unless told otherwise. */
-  record(page: { pageId: string }, done: Partial<AttemptToRecord> = {}): Promise<Recorded> {
+  async record(page: Visited | undefined, done: Partial<AttemptToRecord> = {}): Promise<Recorded> {
+    if (page === undefined) throw new Error('There is no such page under way.');
     return recordAttempt(this.db, this.settings, 'host', {
       crawlId: this.id,
       pageId: page.pageId,

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { startCancelling } from '../../src/storage/cancel.ts';
+import { atOnce, numbered, startCrawl, useDatabase } from './support.ts';
+
+const db = useDatabase();
+
+test('20 admissions at once fill the window of each domain and never exceed it', async () => {
+  const crawl = await startCrawl(db(), { window: 7 });
+  await crawl.add(...numbered(50, 'a.test'), ...numbered(50, 'b.test'));
+  const admitted = (await atOnce(20, () => crawl.admit())).flat();
+  expect(await crawl.statuses()).toEqual({ Queued: 14, Pending: 86 });
+  expect(new Set(admitted.map(({ pageId }) => pageId)).size).toBe(14);
+  expect(admitted).toHaveLength(14);
+  expect(admitted.filter(({ domain }) => domain === 'a.test')).toHaveLength(7);
+});
+
+test('a lower priority number goes first, and within a priority whoever came first', async () => {
+  const crawl = await startCrawl(db(), { window: 4 });
+  await crawl.add('http://a.test/plain', 'http://a.test/late');
+  await crawl.add('http://a.test/urgent', 'http://a.test/soon', 'http://a.test/also-soon');
+  const prioritise = (url: string, priority: number) =>
+    db().page.updateMany({ where: { crawlId: crawl.id, url }, data: { priority } });
+  await prioritise('http://a.test/late', 9);
+  await prioritise('http://a.test/urgent', 1);
+  await prioritise('http://a.test/soon', 2);
+  await prioritise('http://a.test/also-soon', 2);
+  const [soon, alsoSoon] = (await crawl.pages()).filter(({ priority }) => priority === 2);
+  expect((await crawl.admit()).map(({ url }) => url)).toEqual([
+    'http://a.test/urgent',
+    soon?.url,
+    alsoSoon?.url,
+    'http://a.test/plain',
+  ]);
+});
+
+test('rows that another transaction has locked are skipped, not waited for', async () => {
+  const crawl = await startCrawl(db(), { window: 2 });
+  await crawl.add(...numbered(3));
+  const [first, second, third] = await crawl.pages();
+  await db().$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT 1 FROM pages WHERE id = ${first?.id} FOR UPDATE`;
+    const admitted = await crawl.admit();
+    expect(admitted.map(({ url }) => url)).toEqual([second?.url, third?.url]);
+  });
+});
+
+test('the row of a domain without room is not waited for', async () => {
+  const crawl = await startCrawl(db(), { window: 1 });
+  await crawl.add(...numbered(2, 'full.test'));
+  await crawl.admit();
+  await crawl.add(...numbered(2, 'roomy.test'));
+  await db().$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT 1 FROM crawl_domains WHERE domain = 'full.test' AND crawl_id = ${crawl.id} FOR UPDATE`;
+    const admitted = await crawl.admit('me', ['full.test', 'roomy.test']);
+    expect(admitted.map(({ domain }) => domain)).toEqual(['roomy.test']);
+  });
+});
+
+test('asked again, the same caller gets what it admitted and is not final, and what there is room for now', async () => {
+  const crawl = await startCrawl(db(), { window: 3 });
+  await crawl.add(...numbered(5));
+  const [done, ...kept] = await crawl.admit('persist-1');
+  expect(await crawl.admit('persist-1')).toEqual([done, ...kept]);
+  expect(await crawl.admit('somebody else')).toEqual([]);
+
+  await crawl.record(done);
+  const again = await crawl.admit('persist-1');
+  expect(again).toHaveLength(3);
+  expect(again).toEqual(expect.arrayContaining(kept));
+  expect(again).not.toContainEqual(done);
+});
+
+test('only the named domains are looked at', async () => {
+  const crawl = await startCrawl(db());
+  await crawl.add('http://a.test/', 'http://b.test/', 'http://c.test/');
+  const admitted = await crawl.admit('me', ['b.test', 'never-heard-of.test']);
+  expect(admitted.map(({ url }) => url)).toEqual(['http://b.test/']);
+  expect(await crawl.admit('nobody', [])).toEqual([]);
+});
+
+test('one call admits 200 pages at most, so that its caller can start them; the next one goes on', async () => {
+  const crawl = await startCrawl(db());
+  for (const host of ['a.test', 'b.test', 'c.test']) await crawl.add(...numbered(100, host));
+  expect(await crawl.admit()).toHaveLength(200);
+  expect(await crawl.admit()).toHaveLength(100);
+});
+
+test('nothing is admitted to a crawl that is not running', async () => {
+  const crawl = await startCrawl(db());
+  await crawl.add(...numbered(3));
+  await startCancelling(db(), crawl.id);
+  expect(await crawl.admit()).toEqual([]);
+  expect(await crawl.statuses()).toEqual({ Pending: 3 });
+});
+
+test('two crawls of one domain have a window each', async () => {
+  const crawls = await atOnce(2, () => startCrawl(db(), { window: 2 }));
+  for (const crawl of crawls) {
+    await crawl.add(...numbered(3));
+    expect(await crawl.admit()).toHaveLength(2);
+  }
+});

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { signOfLife } from '../../src/storage/sign-of-life.ts';
+import { recordWait } from '../../src/storage/step-aside.ts';
+import { admitDue } from '../../src/storage/sweep.ts';
+import { atOnce, failure, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase } from './support.ts';
+
+const db = useDatabase();
+
+test('a long wait gives up its place in the window, and another page is admitted', async () => {
+  const crawl = await startCrawl(db(), { window: 1 });
+  await crawl.add(...numbered(2));
+  const [page] = await crawl.admit();
+  const retryAt = inOneHour();
+  expect(await crawl.record(page, { report: failure(), retryAt })).toEqual({
+    goesOn: true,
+    domains: ['a.test'],
+  });
+  expect(await crawl.page(page?.url ?? '')).toMatchObject({
+    status: 'Waiting',
+    attempts: 1,
+    nextAt: new Date(retryAt),
+    reason: 'attempt 1 of 3: no luck',
+  });
+  expect(await crawl.admit()).toHaveLength(1);
+});
+
+test('a short wait keeps its place', async () => {
+  const crawl = await startCrawl(db(), { window: 1 });
+  await crawl.add(...numbered(2));
+  const [page] = await crawl.admit();
+  const { goesOn } = await crawl.record(page, { report: failure(), retryAt: Date.now() + 30_000 });
+  expect(goesOn).toBe(true);
+  expect(await crawl.page(page?.url ?? '')).toMatchObject({ status: 'Queued', attempts: 1 });
+  expect(await crawl.admit()).toEqual([]);
+});
+
+test('a wait that is no attempt costs none', async () => {
+  const crawl = await startCrawl(db());
+  const page = await crawl.underWay('http://a.test/');
+  const until = inOneHour();
+  const wait = { until, reason: 'robots.txt is out of reach' };
+  expect(await recordWait(db(), crawl.settings, page.pageId, wait)).toEqual({
+    goesOn: true,
+    domains: ['a.test'],
+  });
+  expect(await crawl.page(page.url)).toMatchObject({ status: 'Waiting', attempts: 0, ...waiting(wait) });
+});
+
+test('100 pages asleep in their retry do not stop their domain', async () => {
+  const crawl = await startCrawl(db(), { window: 100 });
+  await crawl.add(...numbered(150));
+  const pages = await crawl.admit();
+  expect(pages).toHaveLength(100);
+  await atOnce(100, (n) => crawl.record(pages[n], { report: failure(), retryAt: inOneHour() }));
+  expect(await crawl.statuses()).toEqual({ Waiting: 100, Pending: 50 });
+  expect(await crawl.admit()).toHaveLength(50);
+});
+
+test('when too many of its domain are asleep, the page ends and its row waits in the table with its attempts', async () => {
+  const crawl = await startCrawl(db(), { maxWaiting: 2, maxPages: 100 });
+  await crawl.add(...numbered(4), 'http://b.test/');
+  const [one, two, three, four, elsewhere] = await crawl.admit();
+  const retryAt = inOneHour();
+  const goesOn = [];
+  for (const page of [one, two, three, elsewhere]) {
+    goesOn.push((await crawl.record(page, { report: failure(), retryAt })).goesOn);
+  }
+  expect(goesOn).toEqual([true, true, false, true]);
+  expect(await crawl.page(three?.url ?? '')).toMatchObject({
+    status: 'Pending',
+    attempts: 1,
+    nextAt: new Date(retryAt),
+  });
+  expect(await crawl.reserved()).toBe(4);
+
+  const wait = { until: retryAt, reason: 'robots.txt is out of reach' };
+  const { goesOn: fourGoesOn } = await recordWait(db(), crawl.settings, four?.pageId ?? '', wait);
+  expect(fourGoesOn).toBe(false);
+  expect(await crawl.page(four?.url ?? '')).toMatchObject({ status: 'Pending', attempts: 0 });
+});
+
+test('a wait recorded twice is the same wait: a page does not count itself among those asleep', async () => {
+  const crawl = await startCrawl(db(), { maxWaiting: 1 });
+  const page = await crawl.underWay('http://a.test/');
+  const wait = { until: inOneHour(), reason: 'robots.txt is out of reach' };
+  const both = [
+    await recordWait(db(), crawl.settings, page.pageId, wait),
+    await recordWait(db(), crawl.settings, page.pageId, wait),
+  ];
+  expect(both.map(({ goesOn }) => goesOn)).toEqual([true, true]);
+  expect(await crawl.page(page.url)).toMatchObject({ status: 'Waiting' });
+});
+
+test('a row that waits in the table is admitted when it is due, not before, with the attempts it has used', async () => {
+  const crawl = await startCrawl(db(), { maxWaiting: 0 });
+  const page = await crawl.underWay('http://a.test/');
+  await crawl.record(page, { report: failure(), retryAt: inOneHour() });
+  expect(await admitDue(db(), crawl.id, crawl.settings, 'early')).toEqual([]);
+  await crawl.letTimePass(2 * HOUR_MS);
+  expect(await admitDue(db(), crawl.id, crawl.settings, 'due')).toEqual([
+    { ...page, attempts: 1, nextAt: null },
+  ]);
+});
+
+test('a woken page needs no place: it goes on although the window is full', async () => {
+  const crawl = await startCrawl(db(), { window: 1 });
+  await crawl.add(...numbered(3));
+  const [page] = await crawl.admit();
+  await crawl.record(page, { report: failure(), retryAt: inOneHour() });
+  await crawl.admit();
+  expect(await signOfLife(db(), page?.pageId ?? '', 60_000)).toEqual({ goesOn: true });
+  expect(await crawl.statuses()).toEqual({ Queued: 2, Pending: 1 });
+  expect(await crawl.admit()).toEqual([]);
+});
+
+function waiting({ until, reason }: { until: number; reason: string }) {
+  return { nextAt: new Date(until), reason };
+}
