@@ -3,12 +3,12 @@ import { activityInfo } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { readClocks } from '../src/server-clock.ts';
 import { signOfLife } from '../src/storage/sign-of-life.ts';
+import { makeTurnstile } from '../src/turnstile.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
 import { throttleId, throttleQueue } from '../workflows/ids.ts';
 import { acquireUpdate } from '../workflows/messages.ts';
 import type { Answer, Ask } from '../workflows/throttle/types.ts';
 import type { Deps } from './deps.ts';
-import { makeTurnstile } from './turnstile.ts';
 
 export interface AcquireInput {
   pageId: string;

@@ -1,7 +1,7 @@
 /** parsePage: reads the stored body and leaves what it found in the content store, under a key small enough for a history. */
 import type { ParsedRef } from '../src/attempt.ts';
 import type { ContentStore } from '../src/content-store.ts';
-import { type ParsedPage, parsePage as parse } from '../src/html/index.ts';
+import type { ParsedPage } from '../src/html/index.ts';
 import type { Deps } from './deps.ts';
 
 export interface ParseInput {
@@ -11,7 +11,7 @@ export interface ParseInput {
   contentType: string;
 }
 
-export function makeParsePage({ store, crawlOf }: Deps) {
+export function makeParsePage({ store, parse, crawlOf }: Deps) {
   return async function parsePage({
     crawlId,
     url,
@@ -20,7 +20,7 @@ export function makeParsePage({ store, crawlOf }: Deps) {
   }: ParseInput): Promise<ParsedRef> {
     const { settings } = await crawlOf(crawlId);
     const body = await store.get(contentHash);
-    const parsed = parse({ body, url, contentType, maxLinks: settings.maxLinksPerPage });
+    const parsed = await parse({ body, url, contentType, maxLinks: settings.maxLinksPerPage });
     const hash = await store.put(Buffer.from(JSON.stringify(parsed)));
     return { hash, title: parsed.title, language: parsed.language, linksFound: parsed.linksFound };
   };

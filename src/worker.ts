@@ -19,6 +19,7 @@ import { makeActivities } from '../activities/index.ts';
 import { fetchQueue, throttleQueue } from '../workflows/ids.ts';
 import type { AmbleConfig } from './config/index.ts';
 import { openContentStore } from './content-store.ts';
+import { makeParser } from './html/index.ts';
 import { makeAgentPool } from './http/index.ts';
 import { watchLoopLag } from './loop-lag.ts';
 import { remember } from './remember.ts';
@@ -70,6 +71,7 @@ export async function startWorker({
     agents,
     clock: new ServerClock(),
     lag,
+    parse: makeParser(),
     log,
     crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
   });

@@ -51,7 +51,7 @@ test('the row of a domain without room is not waited for', async () => {
   await crawl.add(...numbered(2, 'roomy.test'));
   await db().$transaction(async (tx) => {
     await tx.$queryRaw`SELECT 1 FROM crawl_domains WHERE domain = 'full.test' AND crawl_id = ${crawl.id} FOR UPDATE`;
-    const admitted = await crawl.admit('me', ['full.test', 'roomy.test']);
+    const admitted = await crawl.admit(undefined, ['full.test', 'roomy.test']);
     expect(admitted.map(({ domain }) => domain)).toEqual(['roomy.test']);
   });
 });
@@ -73,9 +73,9 @@ test('asked again, the same caller gets what it admitted and is not final, and w
 test('only the named domains are looked at', async () => {
   const crawl = await startCrawl(db());
   await crawl.add('http://a.test/', 'http://b.test/', 'http://c.test/');
-  const admitted = await crawl.admit('me', ['b.test', 'never-heard-of.test']);
+  const admitted = await crawl.admit(undefined, ['b.test', 'never-heard-of.test']);
   expect(admitted.map(({ url }) => url)).toEqual(['http://b.test/']);
-  expect(await crawl.admit('nobody', [])).toEqual([]);
+  expect(await crawl.admit(undefined, [])).toEqual([]);
 });
 
 test('one call admits 200 pages at most, so that its caller can start them; the next one goes on', async () => {

@@ -43,7 +43,11 @@ test('a wait that is no attempt costs none', async () => {
     goesOn: true,
     domains: ['a.test'],
   });
-  expect(await crawl.page(page.url)).toMatchObject({ status: 'Waiting', attempts: 0, ...waiting(wait) });
+  expect(await crawl.page(page.url)).toMatchObject({
+    status: 'Waiting',
+    attempts: 0,
+    nextAt: new Date(until),
+  });
 });
 
 test('100 pages asleep in their retry do not stop their domain', async () => {
@@ -58,8 +62,9 @@ test('100 pages asleep in their retry do not stop their domain', async () => {
 
 test('when too many of its domain are asleep, the page ends and its row waits in the table with its attempts', async () => {
   const crawl = await startCrawl(db(), { maxWaiting: 2, maxPages: 100 });
-  await crawl.add(...numbered(4), 'http://b.test/');
-  const [one, two, three, four, elsewhere] = await crawl.admit();
+  await crawl.add(...numbered(4));
+  const [one, two, three, four] = await crawl.admit();
+  const elsewhere = await crawl.underWay('http://b.test/');
   const retryAt = inOneHour();
   const goesOn = [];
   for (const page of [one, two, three, elsewhere]) {
@@ -112,7 +117,3 @@ test('a woken page needs no place: it goes on although the window is full', asyn
   expect(await crawl.statuses()).toEqual({ Queued: 2, Pending: 1 });
   expect(await crawl.admit()).toEqual([]);
 });
-
-function waiting({ until, reason }: { until: number; reason: string }) {
-  return { nextAt: new Date(until), reason };
-}

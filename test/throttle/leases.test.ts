@@ -143,6 +143,14 @@ describe('with concurrency above 1', () => {
     expect(tickedOne(state, NOON + 900).notBefore).toBe(NOON + 1_100);
   });
 
+  test('a lease that was reported as started and then as unused counts as started', () => {
+    const { state, lease } = oneOutOneWaiting(wish);
+    started(state, lease.id, 0, NOON + 500);
+    release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 600, middle);
+    expect(tickedOne(state, NOON + 1_500).notBefore).toBe(NOON + 1_500);
+    expect(state.stats).toMatchObject({ unused: 0, lost: 1 });
+  });
+
   test('no more leases are out than the next ticket tolerates', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     started(state, lease.id, 0, NOON);

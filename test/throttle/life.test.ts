@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
   ask,
+  close,
   emptyStats,
   idleAt,
   isIdle,
+  mayEnd,
   newThrottle,
   opened,
   pause,
@@ -100,6 +102,33 @@ describe('a throttle ends', () => {
     expect(idleAt(state)).toBe(NOON + 50_000 + CONFIG.idleMs);
     ask(state, anAsk('waiting'), NOON, middle);
     expect(idleAt(state)).toBeNull();
+  });
+
+  test('only if nobody came while its end was written, and else goes on with what it knows', () => {
+    const state = reopened({ stats: { ...emptyStats(), granted: 7 } });
+    const lease = tickedOne(state, NOON + 6_000);
+    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+    release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
+    close(state);
+    const row = toStored(state, true);
+    expect(mayEnd(state)).toBe(true);
+
+    expect(ask(state, anAsk('latecomer'), NOON + 1_000_000, middle).kind).toBe('queued');
+    expect(mayEnd(state)).toBe(false);
+    const before = { stats: { ...state.stats }, lastStart: state.lastStart };
+    opened(state, row, NOON + 1_000_000);
+    expect(state).toMatchObject(before);
+    expect(ticked(state, NOON + 1_000_000)).toHaveLength(1);
+  });
+
+  test('not before a word of the operator that came while its end was written is written too', () => {
+    const state = openThrottle();
+    close(state);
+    const row = toStored(state, true);
+    pause(state);
+    expect(mayEnd(state)).toBe(false);
+    opened(state, row, NOON);
+    expect(state.paused).toBe(true);
   });
 
   test('and what it stores while leases are out counts them as started at their startBy', () => {

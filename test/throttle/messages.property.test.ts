@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   ask,
+  close,
+  emptyStats,
   newThrottle,
   opened,
   pause,
@@ -70,7 +72,11 @@ const releases = fc
 
 const others = fc.constantFrom<[string, Message]>(
   ['opened', (state, now) => opened(state, null, now)],
-  ['opened', (state, now) => opened(state, { ...toStored(state, false), backoffMs: 2_000 }, now)],
+  [
+    'opened',
+    (state, now) => opened(state, { ...toStored(state, false), backoffMs: 2_000, stats: emptyStats() }, now),
+  ],
+  ['close', close],
   ['tick', (state, now) => tick(state, now, middle)],
   ['started', (state, now, leaseId) => started(state, leaseId, 20, now)],
   ['undeliverable', (state, now, leaseId) => undeliverable(state, leaseId, now)],

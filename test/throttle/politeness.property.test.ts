@@ -65,7 +65,7 @@ const checkGrant =
 
     expect(state.line.waiting.length).toBeLessThanOrEqual(state.config.queueLimit);
     expect(state.finished.length).toBeLessThanOrEqual(256);
-    };
+  };
 
 /** Requests never start closer together than the gap in force: in truth, and as recorded. */
 function checkGaps({ host, wire }: Run): void {

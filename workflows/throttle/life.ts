@@ -14,7 +14,9 @@ export function opened(state: ThrottleState, stored: StoredDomain | null, now: n
   state.openedAt = now;
   const said = state.saidBeforeOpening;
   state.saidBeforeOpening = [];
-  if (!stored) return;
+  const knowsBetter = state.hasReadRow;
+  state.hasReadRow = true;
+  if (!stored || knowsBetter) return;
 
   if (!said.includes('delay')) state.operatorDelay = stored.delay;
   if (!said.includes('paused')) state.paused = stored.paused;
@@ -47,7 +49,7 @@ export function isIdle(state: ThrottleState, now: number): boolean {
   return at !== null && at <= now;
 }
 
-/** The end is being written: until the row is read again, asks are queued and nothing is granted. */
+/** The end is being written: until `opened` again, asks are queued and nothing is granted. */
 export function close(state: ThrottleState): void {
   state.openedAt = null;
 }

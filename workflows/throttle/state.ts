@@ -56,8 +56,10 @@ export interface LastStart {
 export interface ThrottleState {
   domain: string;
   config: ThrottleConfig;
-  /** null: the row of `domains` has not been read yet, so nothing may be granted. */
+  /** null: the row of `domains` has not been read yet, or the end is being written to it: nothing may be granted. */
   openedAt: number | null;
+  /** The row was read once: from then on this state knows better than the row, which it alone writes. */
+  hasReadRow: boolean;
   line: Line;
   leases: OpenLease[];
   /** The latest at the end. */
@@ -88,6 +90,7 @@ export function newThrottle(domain: string, config: ThrottleConfig): ThrottleSta
     domain,
     config,
     openedAt: null,
+    hasReadRow: false,
     line: { waiting: [], served: [], passedOldest: 0 },
     leases: [],
     finished: [],

@@ -6,9 +6,11 @@ import {
   type Answer,
   type Ask,
   ask,
+  close,
   idleAt,
   isIdle,
   type Lease,
+  mayEnd,
   newThrottle,
   opened,
   type StoredDomain,
@@ -77,9 +79,9 @@ export class Host {
 
   /** An operator's change is in the row before it is answered. */
   operate(apply: (state: ThrottleState) => void): void {
-    if (!this.state || this.state.openedAt === null) return;
+    if (!this.state) return;
     apply(this.state);
-    this.row = toStored(this.state, false);
+    if (this.state.openedAt !== null) this.row = toStored(this.state, false);
     this.#pump();
   }
 
@@ -96,22 +98,47 @@ export class Host {
     const state = newThrottle('example.org', this.#config);
     this.state = state;
     this.life += 1;
-    const { life } = this;
-    this.#world.after(this.#world.between(1, 500), () => {
-      if (this.life !== life || !this.state) return;
+    this.#open(state, this.life);
+    return state;
+  }
+
+  /** Reads the row and marks it as not clean, in one step. */
+  #open(state: ThrottleState, life: number): void {
+    this.#afterStep(life, () => {
       const before = this.row;
       if (before && !before.clean) this.afterTermination.add(life);
-      this.row = { ...toStored(this.state, false), ...before, clean: false };
-      opened(this.state, before, this.#world.serverNow);
-      this.#writeNowAndThen(life);
-      this.#pump();
+      this.row = { ...(before ?? toStored(state, false)), clean: false };
+      this.#afterStep(life, (current) => {
+        opened(current, before, this.#world.serverNow);
+        this.#writeNowAndThen(life);
+        this.#pump();
+      });
     });
-    return state;
+  }
+
+  /** Writes the end; if somebody came meanwhile, goes on. */
+  #end(state: ThrottleState, life: number): void {
+    close(state);
+    const row = toStored(state, true);
+    this.#afterStep(life, () => {
+      this.row = row;
+      this.#afterStep(life, (current) => {
+        if (mayEnd(current)) this.state = null;
+        else this.#open(current, life);
+      });
+    });
+  }
+
+  /** An activity takes its time, and the throttle may be terminated before or after it did its work. */
+  #afterStep(life: number, act: (state: ThrottleState) => void): void {
+    this.#world.after(this.#world.between(1, 300), () => {
+      if (this.life === life && this.state) act(this.state);
+    });
   }
 
   #writeNowAndThen(life: number): void {
     this.#world.after(WRITE_EVERY_MS, () => {
-      if (this.life !== life || !this.state) return;
+      if (this.life !== life || this.state?.openedAt == null) return;
       this.row = toStored(this.state, false);
       this.#writeNowAndThen(life);
     });
@@ -138,8 +165,7 @@ export class Host {
 
   #wake(): void {
     if (this.state && isIdle(this.state, this.#world.serverNow)) {
-      this.row = toStored(this.state, true);
-      this.state = null;
+      this.#end(this.state, this.life);
     } else this.#pump();
   }
 

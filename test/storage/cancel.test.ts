@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { cancelIdlePages, startCancelling } from '../../src/storage/cancel.ts';
+import { atOnce, failure, inOneHour, linksTo, numbered, startCrawl, useDatabase } from './support.ts';
+
+const db = useDatabase();
+
+test('what has no workflow is cancelled, what runs is counted as open and left to end itself', async () => {
+  const crawl = await startCrawl(db(), { window: 3 });
+  await crawl.add(...numbered(5));
+  const [running, gone, asleep] = await crawl.admit();
+  await crawl.record(asleep, { report: failure(), retryAt: inOneHour() });
+  await startCancelling(db(), crawl.id);
+  const isRunning = async ({ pageId }: { pageId: string }) => pageId === running?.pageId;
+  expect(await cancelIdlePages(db(), crawl.id, isRunning)).toBe(1);
+  expect(await crawl.statuses()).toEqual({ Queued: 1, Cancelled: 4 });
+  expect(await crawl.page(gone?.url ?? '')).toMatchObject({
+    reason: 'the crawl was cancelled',
+    nextAt: null,
+  });
+  expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
+  expect(await crawl.statuses()).toEqual({ Cancelled: 5 });
+});
+
+test('more open pages than one round looks at are still counted as open', async () => {
+  const crawl = await startCrawl(db(), { window: 300 });
+  for (const host of ['a.test', 'b.test', 'c.test']) await crawl.add(...numbered(300, host));
+  await db().page.updateMany({ where: { crawlId: crawl.id }, data: { status: 'Waiting' } });
+  await startCancelling(db(), crawl.id);
+  expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(400);
+  expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
+  expect(await crawl.statuses()).toEqual({ Cancelled: 900 });
+});
+
+test('links found by a page that ends while the crawl is being cancelled are counted as open', async () => {
+  const crawl = await startCrawl(db());
+  const page = await crawl.underWay('http://a.test/');
+  await startCancelling(db(), crawl.id);
+  const open = await cancelIdlePages(db(), crawl.id, async () => {
+    await crawl.record(page, { parsed: linksTo(...numbered(3)) });
+    return false;
+  });
+  expect(open).toBe(3);
+  expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
+  expect(await crawl.statuses()).toEqual({ Fetched: 1, Cancelled: 3 });
+});
+
+test('admissions under way while a crawl is cancelled leave nothing open behind', async () => {
+  const crawl = await startCrawl(db(), { maxPages: 100 });
+  await crawl.add(...numbered(300));
+  await Promise.all([
+    atOnce(10, () => crawl.admit()),
+    startCancelling(db(), crawl.id),
+    cancelIdlePages(db(), crawl.id, async () => false),
+  ]);
+  expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
+  expect(await crawl.admit()).toEqual([]);
+  expect(await crawl.statuses()).toEqual({ Cancelled: 300 });
+  expect(await crawl.reserved()).toBe(0);
+});

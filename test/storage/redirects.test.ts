@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { atOnce, linksTo, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
+
+const db = useDatabase();
+
+const scopeOf = async (crawlId: string) =>
+  (await db().crawl.findUniqueOrThrow({ where: { id: crawlId } })).scopeHosts;
+
+test('a redirect ends its page, and its target enters at the same depth, one hop on', async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://a.com/'], scope: 'site', maxDepth: 1 });
+  const [seed] = await crawl.admit();
+  await crawl.record(seed, { parsed: linksTo('http://a.com/old') });
+  const [old] = await crawl.admit();
+  const { goesOn, domains } = await crawl.record(old, { report: redirectTo('http://www.a.com/new') });
+  expect({ goesOn, domains }).toEqual({ goesOn: false, domains: ['a.com', 'www.a.com'] });
+  expect(await crawl.page('http://a.com/old')).toMatchObject({
+    status: 'Redirected',
+    redirectTo: 'http://www.a.com/new',
+    statusCode: 301,
+    reason: null,
+  });
+  expect(await crawl.page('http://www.a.com/new')).toMatchObject({
+    status: 'Pending',
+    depth: 1,
+    hops: 1,
+    seed: false,
+    foundOn: BigInt(old?.pageId ?? 0),
+  });
+});
+
+test("a seed's redirect widens the scope to where it led", async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://old.com/'], scope: 'host' });
+  const [seed] = await crawl.admit();
+  await crawl.record(seed, { report: redirectTo('https://www.new.org/') });
+  expect(await scopeOf(crawl.id)).toEqual(['old.com', 'www.new.org']);
+  const [target] = await crawl.admit();
+  await crawl.record(target, { parsed: linksTo('https://www.new.org/about', 'https://other.new.org/') });
+  expect(await crawl.urls()).toEqual([
+    'http://old.com/',
+    'https://www.new.org/',
+    'https://www.new.org/about',
+  ]);
+});
+
+test('seeds that lead to one place at the same time widen the scope once', async () => {
+  const crawl = await startCrawl(db(), { seeds: numbered(10), scope: 'host' });
+  const pages = await crawl.admit();
+  await atOnce(10, (n) => crawl.record(pages[n], { report: redirectTo('http://b.test/') }));
+  expect(await scopeOf(crawl.id)).toEqual(['a.test', 'b.test']);
+  expect(await crawl.statuses()).toEqual({ Redirected: 10, Pending: 1 });
+});
+
+test('with a budget, redirects of seeds and of other pages to one target do not wait for each other in a ring', async () => {
+  const crawl = await startCrawl(db(), { seeds: numbered(10, 'a.com'), scope: 'site', maxPages: 50 });
+  await crawl.add(...numbered(10, 'sub.a.com'));
+  const pages = await crawl.admit();
+  expect(pages).toHaveLength(20);
+  await atOnce(20, (n) => crawl.record(pages[n], { report: redirectTo('http://www.a.com/') }));
+  expect(await crawl.statuses()).toEqual({ Redirected: 20, Pending: 1 });
+  expect(await crawl.reserved()).toBe(0);
+});
+
+test('a target out of scope is not followed, and the page says so', async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://a.com/'], scope: 'site' });
+  const page = await crawl.underWay('http://a.com/away');
+  await crawl.record(page, { report: redirectTo('http://elsewhere.org/') });
+  expect(await crawl.urls()).toEqual(['http://a.com/', 'http://a.com/away']);
+  expect(await crawl.page('http://a.com/away')).toMatchObject({
+    status: 'Redirected',
+    redirectTo: 'http://elsewhere.org/',
+    reason: 'not followed: the target is out of scope',
+  });
+  expect(await scopeOf(crawl.id)).toEqual(['a.com']);
+});
+
+test('five redirects in a row are followed, a sixth is not', async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://a.test/0'] });
+  for (let hop = 0; hop <= 5; hop += 1) {
+    const [page] = await crawl.admit();
+    expect(page?.url).toBe(`http://a.test/${hop}`);
+    await crawl.record(page, { report: redirectTo(`http://a.test/${hop + 1}`) });
+  }
+  expect(await crawl.statuses()).toEqual({ Redirected: 6 });
+  expect(await crawl.page('http://a.test/5')).toMatchObject({
+    hops: 5,
+    reason: 'not followed: more than 5 redirects in a row',
+  });
+});
+
+test('a target already known is not entered twice, nor is a page that redirects to itself', async () => {
+  const crawl = await startCrawl(db());
+  const known = await crawl.underWay('http://a.test/known');
+  await crawl.record(known);
+  const page = await crawl.underWay('http://a.test/old');
+  await crawl.record(page, { report: redirectTo('http://a.test/known') });
+  const loop = await crawl.underWay('http://a.test/loop');
+  await crawl.record(loop, { report: redirectTo('http://a.test/loop') });
+  expect(await crawl.statuses()).toEqual({ Fetched: 1, Redirected: 2 });
+  expect(await crawl.page('http://a.test/known')).toMatchObject({ hops: 0 });
+});

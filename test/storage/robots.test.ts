@@ -1,0 +1,140 @@
+import { beforeEach, expect, test } from 'vitest';
+import {
+  consultRobots,
+  extendClaim,
+  recordRobotsRequest,
+  saveRules,
+  saveUnreachable,
+  unclaimRobots,
+} from '../../src/storage/robots.ts';
+import { atOnce, HOUR_MS, startCrawl, useDatabase } from './support.ts';
+
+const db = useDatabase();
+const CLAIM_MS = 60_000;
+const FAILURE = { statusCode: 503, error: 'answered 503', holdMs: 60_000, maxHoldMs: 4 * HOUR_MS };
+
+let origin: string;
+let origins = 0;
+beforeEach(() => {
+  origins += 1;
+  origin = `http://robots-${origins}.test`;
+});
+
+const consult = () => consultRobots(db(), origin, 'robots.test', CLAIM_MS);
+const rules = (body: string | null, freshMs = HOUR_MS) =>
+  saveRules(db(), origin, { body, statusCode: body === null ? 404 : 200, freshMs });
+const letTimePass = (ms: number) => db().$executeRaw`
+  UPDATE robots SET claimed_until = claimed_until - ${ms} * interval '1 millisecond',
+    held_until = held_until - ${ms} * interval '1 millisecond',
+    fresh_until = fresh_until - ${ms} * interval '1 millisecond' WHERE origin = ${origin}`;
+
+test('of 50 pages that meet a cold origin exactly one claims its robots.txt; the others are held', async () => {
+  const answers = await atOnce(50, consult);
+  expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+  const held = answers.filter((answer) => answer.kind === 'held');
+  expect(held).toHaveLength(49);
+  for (const { until, why } of held) {
+    expect(until).toBeGreaterThan(Date.now());
+    expect(why).toBe(`robots.txt of ${origin} is being fetched`);
+  }
+});
+
+test('rules once read are for everybody, and null means that there are none', async () => {
+  await consult();
+  await rules('User-agent: *');
+  expect(await consult()).toMatchObject({ kind: 'rules', body: 'User-agent: *' });
+  await rules(null);
+  expect(await consult()).toMatchObject({ kind: 'rules', body: null });
+});
+
+test('a robots.txt with NULs in it, as of a server that sends UTF-16, can be kept', async () => {
+  await consult();
+  await rules('U\0s\0e\0r');
+  expect(await consult()).toMatchObject({ kind: 'rules', body: 'User' });
+});
+
+test('a claim runs out, is given back, or is kept alive', async () => {
+  expect(await consult()).toEqual({ kind: 'claimed' });
+  expect(await consult()).toMatchObject({ kind: 'held' });
+  await letTimePass(CLAIM_MS);
+  expect(await consult()).toEqual({ kind: 'claimed' });
+
+  await unclaimRobots(db(), origin);
+  expect(await consult()).toEqual({ kind: 'claimed' });
+
+  await extendClaim(db(), origin, 2 * CLAIM_MS);
+  await letTimePass(CLAIM_MS);
+  expect(await consult()).toMatchObject({ kind: 'held' });
+});
+
+test('old rules are claimed by one, and hold for the others while the refresh runs or fails', async () => {
+  await consult();
+  await rules('old');
+  await letTimePass(2 * HOUR_MS);
+  const answers = await atOnce(10, consult);
+  expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+  expect(answers.filter((answer) => answer.kind === 'rules' && answer.body === 'old')).toHaveLength(9);
+
+  await saveUnreachable(db(), origin, FAILURE);
+  expect(await consult()).toMatchObject({ kind: 'rules', body: 'old' });
+  await letTimePass(FAILURE.holdMs);
+  expect(await consult()).toEqual({ kind: 'claimed' });
+});
+
+test('an origin out of reach is held, twice as long after each failure, up to the cap', async () => {
+  await consult();
+  const holds: number[] = [];
+  for (let failures = 0; failures < 12; failures += 1) {
+    const until = await saveUnreachable(db(), origin, FAILURE);
+    holds.push(Math.round((until - Date.now()) / 60_000));
+  }
+  expect(holds).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 240, 240, 240, 240]);
+  const held = await consult();
+  expect(held).toMatchObject({ kind: 'held', why: `robots.txt of ${origin}: answered 503` });
+});
+
+test('failures are counted from the first of them, and a success ends the count', async () => {
+  await consult();
+  await saveUnreachable(db(), origin, FAILURE);
+  const first = await consult();
+  await saveUnreachable(db(), origin, FAILURE);
+  const second = await consult();
+  if (first.kind !== 'held' || second.kind !== 'held') throw new Error('Both should be held.');
+  expect(first.failingSince).not.toBeNull();
+  expect(second.failingSince).toBe(first.failingSince);
+
+  await rules('at last');
+  const row = await db().robots.findUniqueOrThrow({ where: { origin } });
+  expect(row).toMatchObject({ failures: 0, failingSince: null, heldUntil: null, error: null });
+});
+
+test('a hold ends with one claim, as a cold origin does', async () => {
+  await consult();
+  await saveUnreachable(db(), origin, FAILURE);
+  expect(await consult()).toMatchObject({ kind: 'held' });
+  await letTimePass(FAILURE.holdMs);
+  const answers = await atOnce(10, consult);
+  expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+});
+
+test('the request for robots.txt is on the record once, like every other', async () => {
+  const crawl = await startCrawl(db());
+  const page = await crawl.underWay('http://a.test/');
+  const request = {
+    leaseId: `${crawl.id}-lease`,
+    domain: 'a.test',
+    url: 'http://a.test/robots.txt',
+    startedAt: Date.now(),
+    startedErrorMs: 1,
+    minGapMs: 1_000,
+    statusCode: 200,
+    tookMs: 5,
+    crawlId: crawl.id,
+    pageId: page.pageId,
+  };
+  await recordRobotsRequest(db(), request);
+  await recordRobotsRequest(db(), request);
+  expect(await db().request.findMany({ where: { crawlId: crawl.id } })).toMatchObject([
+    { purpose: 'robots', url: 'http://a.test/robots.txt', startedAt: new Date(request.startedAt) },
+  ]);
+});
