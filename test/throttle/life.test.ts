@@ -105,7 +105,7 @@ describe('a throttle ends', () => {
   });
 
   test('only if nobody came while its end was written, and else goes on with what it knows', () => {
-    const state = reopened({ stats: { ...emptyStats(), granted: 7 } });
+    const state = reopened({ stats: { ...emptyStats(), granted: 7, withdrawn: 2 } });
     const lease = tickedOne(state, NOON + 6_000);
     const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
     release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);

@@ -1,0 +1,97 @@
+/** With 20,000 pages in line, admission still reads only what it takes. */
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PrismaClient } from '../../src/storage/generated/client.ts';
+import { admitDue, findStalled } from '../../src/storage/sweep.ts';
+import { freshDatabase, type TestDatabase } from '../support/engines.ts';
+import { numbered, SETTINGS, startCrawl, type TestCrawl } from './support.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  Plans?: PlanNode[];
+}
+
+interface Explained {
+  'QUERY PLAN': { Plan: PlanNode }[];
+}
+
+let database: TestDatabase;
+let crawl: TestCrawl;
+/** Every statement sent so far, in order. */
+const sent: { text: string; values: unknown[] }[] = [];
+let db: PrismaClient;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  const client = new PrismaClient({
+    adapter: new PrismaPg({ connectionString: database.url }),
+    log: [{ emit: 'event', level: 'query' }],
+  });
+  client.$on('query', ({ query, params }) => sent.push({ text: query, values: JSON.parse(params) }));
+  db = client;
+  crawl = await startCrawl(db);
+  await crawl.add(...numbered(20_000, 'big.test'));
+  for (const host of ['b.test', 'c.test']) await crawl.add(...numbered(100, host));
+  await db.$executeRaw`
+    UPDATE pages SET status = 'Fetched' WHERE crawl_id = ${crawl.id} AND domain = 'big.test' AND id % 4 = 0`;
+  await db.$executeRaw`ANALYZE`;
+});
+
+afterAll(async () => {
+  await db?.$disconnect();
+  await database?.drop();
+});
+
+/** Plans what `act` sends, with the very values it sent. */
+async function plansOf(act: () => Promise<unknown>): Promise<PlanNode[]> {
+  sent.length = 0;
+  await act();
+  const statements = sent.filter(({ text }) => /\bpages\b/.test(text));
+  const client = new pg.Client(database.url);
+  await client.connect();
+  try {
+    const plans: PlanNode[] = [];
+    for (const { text, values } of statements) {
+      const { rows } = await client.query<Explained>(`EXPLAIN (FORMAT JSON) ${text}`, values);
+      plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
+    }
+    return plans;
+  } finally {
+    await client.end();
+  }
+}
+
+function nodesOf(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+function indexesOf(plan: PlanNode): string[] {
+  return nodesOf(plan).flatMap((node) => node['Index Name'] ?? []);
+}
+
+function scansOfAllPages(plans: PlanNode[]): PlanNode[] {
+  const scans = plans.flatMap(nodesOf).filter((node) => node['Node Type'] === 'Seq Scan');
+  return scans.filter((node) => node['Relation Name'] === 'pages');
+}
+
+test('an admission finds room and ready pages by index and reads no more of them than it takes', async () => {
+  const plans = await plansOf(() => crawl.admit());
+  expect(scansOfAllPages(plans)).toEqual([]);
+  const [room, ready] = plans;
+  if (room === undefined || ready === undefined) throw new Error('An admission is two questions at least.');
+  expect(indexesOf(room)).toEqual(expect.arrayContaining(['pages_ready', 'pages_queued']));
+  expect(indexesOf(ready)).toEqual(expect.arrayContaining(['pages_ready', 'pages_queued']));
+  expect(nodesOf(ready).map((node) => node['Node Type'])).not.toContain('Sort');
+});
+
+test('a sweep finds what is due and what stalled by index', async () => {
+  const plans = await plansOf(async () => {
+    await admitDue(db, crawl.id, SETTINGS, 'sweep');
+    await findStalled(db, crawl.id, async () => true);
+  });
+  expect(scansOfAllPages(plans)).toEqual([]);
+  expect(plans.flatMap(indexesOf)).toEqual(expect.arrayContaining(['pages_deferred', 'pages_check']));
+});

@@ -1,0 +1,177 @@
+/** Random sequences of what happens to a frontier, some of it at the same time, against what its books must always say. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isRetryable, OUTCOMES } from '../../src/outcome.ts';
+import { cancelIdlePages, startCancelling } from '../../src/storage/cancel.ts';
+import type { Page } from '../../src/storage/generated/client.ts';
+import { endPage, isOpen } from '../../src/storage/record-attempt.ts';
+import { signOfLife } from '../../src/storage/sign-of-life.ts';
+import { recordWait } from '../../src/storage/step-aside.ts';
+import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/sweep.ts';
+import {
+  failure,
+  HOUR_MS,
+  linksTo,
+  numbered,
+  redirectTo,
+  startCrawl,
+  type TestCrawl,
+  useDatabase,
+} from './support.ts';
+
+const db = useDatabase();
+
+/** The whole web of these tests; the last host is out of scope. */
+const WEB = [...numbered(8, 'a.com'), ...numbered(8, 'www.a.com'), ...numbered(4, 'elsewhere.org')];
+const FAILURES = OUTCOMES.filter((outcome) => outcome !== 'Success');
+
+const steps = fc.record({
+  /** What is named more often happens more often. */
+  kind: fc.constantFrom(
+    ...(['admit', 'admit', 'succeed', 'succeed', 'fail', 'fail', 'redirect'] as const),
+    ...(['wait', 'end', 'wake', 'sweep'] as const),
+  ),
+  nth: fc.nat(50),
+  urls: fc.subarray(WEB, { minLength: 1 }),
+  outcome: fc.constantFrom(...FAILURES),
+  longWait: fc.boolean(),
+  /** Sent again by a worker that did not hear its own success. */
+  twice: fc.boolean(),
+});
+type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never;
+
+const scenarios = fc.record({
+  maxPages: fc.option(fc.integer({ min: 1, max: 10 })),
+  window: fc.integer({ min: 1, max: 4 }),
+  maxWaiting: fc.nat(2),
+  rounds: fc.array(
+    fc.record({ atOnce: fc.array(steps, { minLength: 1, maxLength: 4 }), hourPasses: fc.boolean() }),
+    { minLength: 5, maxLength: 20 },
+  ),
+  cancelled: fc.boolean(),
+});
+
+test('no page is lost or entered twice, the counts add up, and window and budget hold, whatever happens', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenarios, async ({ rounds, cancelled, ...settings }) => {
+      const crawl = await startCrawl(db(), { ...settings, scope: 'site', seeds: WEB.slice(0, 3) });
+      let before = await crawl.pages();
+      for (const { atOnce, hourPasses } of rounds) {
+        const pages = before;
+        await Promise.all(atOnce.map((step) => perform(crawl, pages, step)));
+        const after = await crawl.pages();
+        expectNothingLost(before, after);
+        expectRoom(crawl, before, after, atOnce.filter(({ kind }) => kind === 'wake').length);
+        await expectBalance(crawl, after);
+        if (hourPasses) await crawl.letTimePass(HOUR_MS);
+        before = await crawl.pages();
+      }
+      await (cancelled ? cancel(crawl) : fetchTheRest(crawl));
+      const end = await crawl.pages();
+      expectNothingLost(before, end);
+      await expectBalance(crawl, end);
+      expect(end.filter(({ status }) => isOpen(status))).toEqual([]);
+    }),
+    { numRuns: 400, interruptAfterTimeLimit: 100_000 },
+  );
+});
+
+async function perform(crawl: TestCrawl, pages: readonly Page[], step: Step): Promise<void> {
+  const by = `${crawl.id}:${step.nth % 3}`;
+  if (step.kind === 'admit') {
+    await crawl.admit(by);
+    return;
+  }
+  if (step.kind === 'sweep') {
+    await admitDue(db(), crawl.id, crawl.settings, by);
+    await findStalled(db(), crawl.id, async () => step.longWait);
+    await cancelBeyondBudget(db(), crawl.id);
+    return;
+  }
+  const candidates = pages.filter(({ status }) => status === (step.kind === 'wake' ? 'Waiting' : 'Queued'));
+  const page = candidates[step.nth % Math.max(1, candidates.length)];
+  if (page === undefined) return;
+  await Promise.all(Array.from({ length: step.twice ? 2 : 1 }, () => visit(crawl, page, step)));
+}
+
+/** What the workflow of an admitted page may do. */
+async function visit(crawl: TestCrawl, page: Page, step: Step): Promise<unknown> {
+  const pageId = String(page.id);
+  const attempt = page.attempts + 1;
+  const until = Date.now() + (step.longWait ? HOUR_MS : 1_000);
+  switch (step.kind) {
+    case 'succeed':
+      return crawl.record({ pageId }, { attempt, parsed: linksTo(...step.urls) });
+    case 'fail': {
+      const again = isRetryable(step.outcome) && attempt < crawl.settings.retry.maximumAttempts;
+      return crawl.record(
+        { pageId },
+        { attempt, report: failure(step.outcome), retryAt: again ? until : null },
+      );
+    }
+    case 'redirect':
+      return crawl.record({ pageId }, { attempt, report: redirectTo(step.urls[0] ?? page.url) });
+    case 'wait':
+      return recordWait(db(), crawl.settings, pageId, { until, reason: 'robots.txt is out of reach' });
+    case 'end':
+      return endPage(db(), pageId, { status: 'Cancelled', reason: 'the page was cancelled' });
+    case 'wake':
+      return signOfLife(db(), pageId, HOUR_MS);
+    default:
+      return undefined;
+  }
+}
+
+function expectNothingLost(before: readonly Page[], after: readonly Page[]): void {
+  expect(new Set(after.map(({ url }) => url)).size).toBe(after.length);
+  const now = new Map(after.map((page) => [page.url, page.status]));
+  for (const { url, status } of before) {
+    expect(now.has(url)).toBe(true);
+    if (!isOpen(status)) expect(now.get(url)).toBe(status);
+  }
+}
+
+/** Admission fills the window and no more; only pages that wake need no place. */
+function expectRoom(crawl: TestCrawl, before: readonly Page[], after: readonly Page[], woken: number): void {
+  const queued = (pages: readonly Page[], domain: string) =>
+    pages.filter((page) => page.domain === domain && page.status === 'Queued').length;
+  for (const domain of new Set(after.map((page) => page.domain))) {
+    const most = Math.max(crawl.settings.window, queued(before, domain)) + woken;
+    expect(queued(after, domain)).toBeLessThanOrEqual(most);
+  }
+}
+
+async function expectBalance(crawl: TestCrawl, pages: readonly Page[]): Promise<void> {
+  const { pages: byStatus, found } = await countPages(db(), crawl.id);
+  expect(found).toBe(pages.length);
+  expect(Object.values(byStatus).reduce((sum, count) => sum + count, 0)).toBe(found);
+
+  const { Queued = 0, Waiting = 0, Fetched = 0 } = byStatus;
+  const { maxPages } = crawl.settings;
+  expect(await crawl.reserved()).toBe(maxPages === null ? 0 : Queued + Waiting + Fetched);
+  if (maxPages !== null) expect(Queued + Waiting + Fetched).toBeLessThanOrEqual(maxPages);
+
+  const attempts = await db().pageCrawl.count({ where: { page: { crawlId: crawl.id } } });
+  expect(attempts).toBe(pages.reduce((sum, page) => sum + page.attempts, 0));
+}
+
+async function cancel(crawl: TestCrawl): Promise<void> {
+  await startCancelling(db(), crawl.id);
+  expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
+}
+
+/** A crawl whose pages all work from now on comes to its end. */
+async function fetchTheRest(crawl: TestCrawl): Promise<void> {
+  for (let round = 0; round < WEB.length; round += 1) {
+    await crawl.letTimePass(2 * HOUR_MS);
+    await admitDue(db(), crawl.id, crawl.settings, `${crawl.id}:rest:${round}`);
+    const underWay = (await crawl.pages()).filter(
+      ({ status }) => status === 'Queued' || status === 'Waiting',
+    );
+    for (const page of underWay) {
+      await signOfLife(db(), String(page.id), HOUR_MS);
+      await crawl.record({ pageId: String(page.id) }, { attempt: page.attempts + 1 });
+    }
+    await cancelBeyondBudget(db(), crawl.id);
+  }
+}
