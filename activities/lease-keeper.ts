@@ -8,7 +8,7 @@ import type { RequestRecord } from '../src/attempt.ts';
 import { type Exchange, type GateVerdict, parseRetryAfter } from '../src/http/index.ts';
 import { agoAtLeastMs, type Reading, readClocks } from '../src/server-clock.ts';
 import { throttleId } from '../workflows/ids.ts';
-import { releasedSignal, startedSignal } from '../workflows/messages.ts';
+import { releasedSignal, startedSignal, withdrawnSignal } from '../workflows/messages.ts';
 import type { Reception, Release } from '../workflows/throttle/types.ts';
 import { askThrottle } from './acquire-slot.ts';
 import type { Deps } from './deps.ts';
@@ -111,7 +111,10 @@ export class LeaseKeeper {
   private async learnClock(): Promise<string | null> {
     const { domain, ask, lease } = this.input;
     const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`, true);
-    return answer.kind === 'granted' && answer.lease.id === lease.id ? null : 'the lease is no longer valid';
+    if (answer.kind === 'granted' && answer.lease.id === lease.id) return null;
+    // The lease is over, and this ask put its ticket in line again, for nobody.
+    await this.tell((throttle) => throttle.signal(withdrawnSignal, { ticket: ask.ticket }));
+    return 'the lease was over already';
   }
 
   private async tellReleased(): Promise<boolean> {

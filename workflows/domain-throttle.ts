@@ -24,6 +24,7 @@ import {
   throttleQuery,
   withdrawnSignal,
 } from './messages.ts';
+import { isGone } from './slots.ts';
 import type { Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
 import * as rules from './throttle/index.ts';
 import { inWords } from './words.ts';
@@ -63,11 +64,11 @@ class Shell {
     const { domain } = state;
     for (;;) {
       if (state.openedAt === null) {
-        const stored = await steps.openDomain.executeWithOptions(
+        const read = await steps.openDomain.executeWithOptions(
           { summary: `read what is known of ${domain}` },
-          [{ domain }],
+          [{ domain, assure: rules.toAssure(state) }],
         );
-        rules.opened(state, stored, Date.now());
+        rules.opened(state, read, Date.now());
       }
       await this.serve();
       // From here on asks are only queued: a grant after the clean end was written would be forgotten by the next life.
@@ -86,7 +87,8 @@ class Shell {
       if (workflowInfo().continueAsNewSuggested) await this.renew();
       const { grants, wakeAt } = rules.tick(state, now, Math.random);
       for (const grant of grants) void this.deliver(grant);
-      if (this.unsaved && !this.saving && now >= this.savedAt + SAVE_EVERY_MS) {
+      const saveDue = rules.needsWriting(state) || (this.unsaved && now >= this.savedAt + SAVE_EVERY_MS);
+      if (saveDue && !this.saving) {
         // Fails only when this workflow is cancelled; the wait below hears of that by itself.
         this.save(false).catch(() => {});
       }
@@ -104,7 +106,11 @@ class Shell {
       validator: (ask) => refuse(rules.whyAskRefused(ask)),
     });
     setHandler(releasedSignal, (release) =>
-      this.stir(() => rules.release(state, release, Date.now(), Math.random)),
+      this.stir(() => {
+        rules.release(state, release, Date.now(), Math.random);
+        // A site's own wish, read once a day, is not to be lost.
+        if (release.crawlDelay) this.savedAt = 0;
+      }),
     );
     setHandler(startedSignal, ({ leaseId, agoMs }) =>
       this.stir(() => rules.started(state, leaseId, agoMs, Date.now())),
@@ -135,9 +141,14 @@ class Shell {
     this.delivering += 1;
     try {
       await getExternalWorkflowHandle(workflowId).signal(grantedSignal, lease);
-    } catch {
-      // The page is closed, or can take no more signals: its slot goes to the next in line.
-      this.stir(() => rules.undeliverable(this.state, lease.id, Date.now()));
+    } catch (error) {
+      const now = Date.now();
+      // Closed: nobody has the lease, the next in line gets the slot. Any other failure: who knows.
+      if (isGone(error)) this.stir(() => rules.undeliverable(this.state, lease.id, now));
+      else
+        this.stir(() =>
+          rules.release(this.state, { leaseId: lease.id, use: { kind: 'lost' } }, now, Math.random),
+        );
     } finally {
       this.delivering -= 1;
     }
@@ -156,14 +167,17 @@ class Shell {
   }
 
   private async save(clean: boolean): Promise<void> {
-    const { domain } = this.state;
+    const { state } = this;
+    const { domain, epoch } = state;
     this.saving = true;
     this.unsaved = false;
     this.savedAt = Date.now();
-    const stored = rules.toStored(this.state, clean);
+    const stored = rules.toStored(state, clean);
+    rules.writing(state, stored);
     await steps.saveDomain.executeWithOptions({ summary: `write down what was learned of ${domain}` }, [
-      { domain, stored },
+      { domain, epoch, stored },
     ]);
+    rules.written(state, stored);
     this.saving = false;
     this.stirred = true;
   }

@@ -61,15 +61,13 @@ export class Slots {
     await tell(domain, (throttle) => throttle.signal(releasedSignal, { leaseId, use }));
   }
 
-  /** Leaves the line, if it stands in one, and gives back what it may have been granted meanwhile. */
+  /** Leaves the line, if it stands in one; what it may have been granted meanwhile goes back with that. */
   async leave(): Promise<void> {
     if (this.open === null) return;
     const { domain, front } = this.open;
     const { ticket } = this.ask(front);
     this.open = null;
     await tell(domain, (throttle) => throttle.signal(withdrawnSignal, { ticket }));
-    const granted = this.grants.get(ticket);
-    if (granted !== undefined) await this.giveBack(domain, granted.id, { kind: 'unused' });
   }
 
   private ask(front: boolean): Ask {
@@ -130,6 +128,6 @@ async function tell(domain: string, say: (throttle: Throttle) => Promise<void>):
   }
 }
 
-function isGone(error: unknown): boolean {
+export function isGone(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === 'ExternalWorkflowExecutionNotFound';
 }

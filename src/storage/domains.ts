@@ -1,37 +1,61 @@
 /** What a throttle learned, kept over its end. Only the throttle of a domain writes its row. */
 import { emptyStats } from '../../workflows/throttle/state.ts';
-import type { DomainStats, StoredDomain } from '../../workflows/throttle/types.ts';
+import type { Assurance, DomainStats, OpenedDomain, StoredDomain } from '../../workflows/throttle/types.ts';
 import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
 
-/** Reads the row and marks it unclean, in one step: from now on a crash must not look like an orderly end. */
-export async function openDomain(db: Database, name: string): Promise<StoredDomain | null> {
+/**
+ * Reads the row and marks it unclean, in one step: from now on a crash must not look like an orderly end. What it assures
+ * covers the leases of this life and, after a crash, those of the last one, which may still be out.
+ */
+export async function openDomain(db: Database, name: string, assure: Assurance): Promise<OpenedDomain> {
   return db.$transaction(async (tx) => {
-    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
-    const row = await tx.domain.findUnique({ where: { name } });
-    await tx.domain.upsert({
+    await tx.$executeRaw`INSERT INTO domains (name, epoch) VALUES (${name}, 0) ON CONFLICT DO NOTHING`;
+    await tx.$executeRaw`SELECT 1 FROM domains WHERE name = ${name} FOR UPDATE`;
+    const row = await tx.domain.findUniqueOrThrow({ where: { name } });
+    const seen = row.epoch > 0;
+    const assured = {
+      gapMs: Math.max(row.lastGapMs, assure.gapMs),
+      startWindowMs: row.clean ? assure.startWindowMs : Math.max(row.startWindowMs, assure.startWindowMs),
+    };
+    const { epoch } = await tx.domain.update({
       where: { name },
-      create: { name, clean: false },
-      update: { clean: false, updatedAt: new Date() },
+      data: {
+        clean: false,
+        epoch: { increment: 1 },
+        lastGapMs: assured.gapMs,
+        startWindowMs: assured.startWindowMs,
+        updatedAt: new Date(),
+      },
     });
-    return row === null ? null : toStored(row);
+    return { stored: seen ? toStored(row) : null, assured, epoch };
   });
 }
 
-export async function saveDomain(db: Database, name: string, stored: StoredDomain): Promise<void> {
-  const data = {
-    clean: stored.clean,
-    lastStartAt: stored.lastStart === null ? null : new Date(stored.lastStart),
-    lastGapMs: stored.lastGapMs,
-    delayMinMs: stored.delay?.minMs ?? null,
-    delayMaxMs: stored.delay?.maxMs ?? null,
-    paused: stored.paused,
-    backoffMs: stored.backoffMs,
-    crawlDelays: stored.crawlDelays,
-    stats: { ...stored.stats },
-    updatedAt: new Date(),
-  };
-  await db.domain.upsert({ where: { name }, create: { name, ...data }, update: data });
+/** A life that was followed by another has nothing to say any more: its late write would undo what the next one knows. */
+export async function saveDomain(
+  db: Database,
+  name: string,
+  epoch: number,
+  stored: StoredDomain,
+): Promise<void> {
+  await db.domain.updateMany({
+    where: { name, epoch },
+    data: {
+      clean: stored.clean,
+      lastStartAt: stored.lastStart === null ? null : new Date(stored.lastStart),
+      lastGapMs: stored.lastGapMs,
+      startWindowMs: stored.startWindowMs,
+      delayMinMs: stored.delay?.minMs ?? null,
+      delayMaxMs: stored.delay?.maxMs ?? null,
+      paused: stored.paused,
+      backoffMs: stored.backoffMs,
+      blockedUntil: stored.blockedUntil === null ? null : new Date(stored.blockedUntil),
+      crawlDelays: stored.crawlDelays,
+      stats: { ...stored.stats },
+      updatedAt: new Date(),
+    },
+  });
 }
 
 function toStored(row: Domain): StoredDomain {
@@ -39,12 +63,14 @@ function toStored(row: Domain): StoredDomain {
     clean: row.clean,
     lastStart: row.lastStartAt?.getTime() ?? null,
     lastGapMs: row.lastGapMs,
+    startWindowMs: row.startWindowMs,
     delay:
       row.delayMinMs === null || row.delayMaxMs === null
         ? null
         : { minMs: row.delayMinMs, maxMs: row.delayMaxMs },
     paused: row.paused,
     backoffMs: row.backoffMs,
+    blockedUntil: row.blockedUntil?.getTime() ?? null,
     // Written by saveDomain alone.
     crawlDelays: row.crawlDelays as Record<string, number>,
     stats: { ...emptyStats(), ...(row.stats as Partial<DomainStats>) },

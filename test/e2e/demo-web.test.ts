@@ -28,7 +28,10 @@ describe('the demo web, crawled by two workers in two processes', () => {
       ...networkFlags(web.resolve),
     );
     seen = await amble.look(async ({ db, client }) => ({
-      pages: (await db.page.findMany({ where: { crawlId: 'e2e' } })).map(({ url, status }) => ({ url, status })),
+      pages: (await db.page.findMany({ where: { crawlId: 'e2e' } })).map(({ url, status }) => ({
+        url,
+        status,
+      })),
       requests: await db.request.findMany({ where: { crawlId: 'e2e' } }),
       shortGaps: await shortGapsOnRecord(db, 'e2e', gapMs),
       fetchers: await fetchersOf(client, 'e2e'),
@@ -101,8 +104,10 @@ describe('the demo web, crawled by two workers in two processes', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(inOrder(pages.map(({ url, status }) => ({ url: String(url), status })))).toEqual(inOrder(web.expected));
-    const today = pages.find(({ url }) => String(url).endsWith('bakery.demo.test:' + web.port + '/today'));
+    expect(inOrder(pages.map(({ url, status }) => ({ url: String(url), status })))).toEqual(
+      inOrder(web.expected),
+    );
+    const today = pages.find(({ url }) => url === `http://bakery.${DEMO_DOMAIN}:${web.port}/today`);
     expect(today).toEqual(
       expect.objectContaining({
         title: 'Fresh today',
@@ -126,7 +131,7 @@ describe('the demo web, crawled by two workers in two processes', () => {
 
   test('is shown by status, domain by domain', () => {
     expect(status).toMatchObject({ code: 0, stderr: '' });
-    expect(status.stdout).toContain(`Crawl e2e completed in`);
+    expect(status.stdout).toContain('Crawl e2e completed in');
     for (const { name } of DEMO_HOSTS) expect(status.stdout).toContain(`${name}.${DEMO_DOMAIN}`);
   });
 

@@ -22,7 +22,9 @@ test('the demo crawls its whole web and ends with 0', async () => {
   await web.stop();
   const count = (status: string) => web.expected.filter((page) => page.status === status).length;
   expect(demo.code, demo.stderr).toBe(0);
-  expect(demo.stdout).toMatch(new RegExp(`^Crawl demo completed in .*: ${web.expected.length} pages found\\.$`, 'm'));
+  expect(demo.stdout).toMatch(
+    new RegExp(`^Crawl demo completed in .*: ${web.expected.length} pages found\\.$`, 'm'),
+  );
   for (const status of ['Fetched', 'Redirected', 'Rejected', 'Blocked', 'Failed'])
     expect(demo.stdout).toMatch(new RegExp(`^ +${status} +${count(status)}$`, 'm'));
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { freePorts, LOOPBACK } from '../../src/engines/ports.ts';
 import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
@@ -10,7 +10,10 @@ import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { type Installation, makeInstallation, type RunningProgram, startProgram } from './support.ts';
 
 const run = promisify(execFile);
+
 const PAGES = 8;
+/** Answers 503 at first, so that there is a retry to look at. */
+const FLAKY = '/8';
 
 let web: TestWeb;
 let amble: Installation;
@@ -21,15 +24,15 @@ let address: string;
 
 /** The stock server in one terminal, a worker in another. */
 beforeAll(async () => {
-  web = await startWeb({ shop: flatSite(PAGES, (path, { count }) => (path === '/8' && count === 1 ? { status: 503 } : undefined)) });
+  web = await startWeb({
+    shop: flatSite(PAGES, (path, { count }) => (path === FLAKY && count === 1 ? { status: 503 } : undefined)),
+  });
   binary = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
   const [port] = await freePorts(1, []);
   address = `${LOOPBACK}:${port}`;
   amble = await makeInstallation({ env: { TEMPORAL_ADDRESS: address } });
-  server = startProgram(binary, ['server', 'start-dev', '--headless', '--ip', LOOPBACK, '--port', String(port)], {
-    cwd: amble.directory,
-    env: {},
-  });
+  const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
+  server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
   while ((await probeTemporal(address, 'default')) !== 'serves') await sleep(100);
   worker = amble.start('worker');
   await worker.says(/Worker ready on task queue amble/);
@@ -44,9 +47,15 @@ afterAll(async () => {
   await web?.stop();
 });
 
+/** A home of its own: profiles of whoever runs the tests stay out. */
+function terminal(): { cwd: string; env: Record<string, string> } {
+  return { cwd: amble.directory, env: { HOME: amble.directory } };
+}
+
 /** What people type, against the server of this test. */
 async function temporal(...args: string[]): Promise<unknown> {
-  const { stdout } = await run(binary, [...args, '--address', address, '--output', 'json'], { env: {}, maxBuffer: 64 * 1024 * 1024 });
+  const line = [...args, '--address', address, '--output', 'json'];
+  const { stdout } = await run(binary, line, { ...terminal(), maxBuffer: 64 * 1024 * 1024 });
   return JSON.parse(stdout);
 }
 
@@ -55,4 +64,108 @@ function startCrawl(id: string, input: unknown): Promise<unknown> {
     ...['workflow', 'start', '--type', 'Crawl', '--task-queue', 'amble', '--workflow-id', id],
     ...['--input', JSON.stringify(input)],
   );
+}
+
+describe('a crawl with the stock Temporal CLI', () => {
+  const counts = { crawlId: 'my-crawl', found: PAGES + 1, pages: { Fetched: PAGES + 1 } };
+
+  test('is started by its type, and its result is what it found', async () => {
+    await startCrawl('my-crawl', { seeds: [web.url('shop')], ...web.network, delay: '100ms' });
+    const ended = await temporal('workflow', 'result', '--workflow-id', 'my-crawl');
+    expect(ended).toMatchObject({ status: 'COMPLETED', result: counts });
+    // Each page, the flaky one twice, and robots.txt.
+    expect(web.arrivals).toHaveLength(PAGES + 1 + 1 + 1);
+  });
+
+  test('tells its progress when it is queried', async () => {
+    const answer = await temporal('workflow', 'query', '--workflow-id', 'my-crawl', '--type', 'progress');
+    expect(answer).toMatchObject({ queryResult: [{ ...counts, asOf: expect.any(String) }] });
+  });
+
+  test('is in the list: the crawl, a workflow for each page, one throttle for the domain', async () => {
+    const types = (await listWorkflows()).map(({ type }) => type.name);
+    const pages = Array.from({ length: PAGES + 1 }, () => 'CrawlPage');
+    expect(types.toSorted()).toEqual(['Crawl', ...pages, 'DomainThrottle']);
+  });
+
+  test('says in words what each of its activities and timers is for', async () => {
+    const steps = (await Promise.all((await listWorkflows()).map(readSteps))).flat();
+    expect(steps.filter(({ summary }) => summary === null)).toEqual([]);
+    const summaries = steps.map(({ summary }) => summary);
+    expect(summaries).toContain(`slot for ${web.name('shop')}`);
+    expect(summaries).toContain(`slot for ${web.name('shop')}, 2nd in line`);
+    expect(summaries).toContain(`slot for ${web.name('shop')}, 3rd in line`);
+    expect(summaries).toContain(`fetch ${web.url('shop', '/1')}`);
+    expect(summaries).toContain(`parse ${web.url('shop', '/1')}`);
+    expect(summaries).toContain(`record Success for ${web.url('shop', '/1')}`);
+    expect(summaries).toContainEqual(expect.stringMatching(/^retry 2 of 3\b.* in \d/));
+  });
+});
+
+test.each<[id: string, input: unknown, sentence: RegExp]>([
+  ['bad-seed', { seeds: ['nonsense'] }, /The seed "nonsense" is not a URL/],
+  ['bad-delay', { seeds: ['https://example.org/'], delay: 'soon' }, /"delay" in the crawl's input is "soon"/],
+  ['bad-key', { seeds: ['https://example.org/'], dely: '1s' }, /dely/],
+  ['no-object', 'https://example.org/', /must be one JSON object/],
+  ['a bad id', { seeds: ['https://example.org/'] }, /The workflow id "a bad id" cannot name a crawl/],
+])('%s fails the workflow at once, and the failure says what is wrong', async (id, input, sentence) => {
+  await startCrawl(id, input);
+  const { closeEvent } = await failureOf(id);
+  expect(closeEvent.workflowExecutionFailedEventAttributes.failure.message).toMatch(sentence);
+});
+
+const Failed = z.object({
+  status: z.literal('FAILED'),
+  closeEvent: z.object({
+    workflowExecutionFailedEventAttributes: z.object({ failure: z.object({ message: z.string() }) }),
+  }),
+});
+
+/** The CLI itself ends with an error where the workflow has failed. */
+async function failureOf(id: string): Promise<z.infer<typeof Failed>> {
+  const failed: { stdout: string } = await temporal('workflow', 'result', '--workflow-id', id).then(
+    () => Promise.reject(new Error(`The workflow ${id} did not fail.`)),
+    (error) => error,
+  );
+  return Failed.parse(JSON.parse(failed.stdout));
+}
+
+const Workflows = z.array(
+  z.object({ execution: z.object({ workflowId: z.string() }), type: z.object({ name: z.string() }) }),
+);
+type Workflow = z.infer<typeof Workflows>[number];
+
+async function listWorkflows(): Promise<Workflow[]> {
+  return Workflows.parse(await temporal('workflow', 'list'));
+}
+
+const History = z.object({
+  events: z.array(
+    z.object({
+      eventType: z.string(),
+      userMetadata: z.object({ summary: z.object({ data: z.base64() }) }).optional(),
+    }),
+  ),
+});
+
+/** What a workflow does or waits for; a marker is an activity that ran beside the workflow. */
+const STEPS = [
+  'EVENT_TYPE_ACTIVITY_TASK_SCHEDULED',
+  'EVENT_TYPE_TIMER_STARTED',
+  'EVENT_TYPE_MARKER_RECORDED',
+];
+
+async function readSteps({ execution, type }: Workflow) {
+  const shown = await temporal('workflow', 'show', '--workflow-id', execution.workflowId);
+  return History.parse(shown)
+    .events.filter(({ eventType }) => STEPS.includes(eventType))
+    .map(({ eventType, userMetadata }) => ({
+      workflow: type.name,
+      eventType,
+      summary: userMetadata ? textIn(userMetadata.summary.data) : null,
+    }));
+}
+
+function textIn(base64: string): unknown {
+  return JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
 }

@@ -1,43 +1,74 @@
 import { expect, test } from 'vitest';
 import { openDomain, saveDomain } from '../../src/storage/domains.ts';
 import { emptyStats } from '../../workflows/throttle/state.ts';
-import type { StoredDomain } from '../../workflows/throttle/types.ts';
+import type { Assurance, StoredDomain } from '../../workflows/throttle/types.ts';
 import { atOnce, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
-const stored: StoredDomain = {
+const ASSURE: Assurance = { gapMs: 1_000, startWindowMs: 15_000 };
+const open = (name: string, assure = ASSURE) => openDomain(db(), name, assure);
+
+const learned: StoredDomain = {
   clean: true,
   lastStart: 1_790_000_000_123,
   lastGapMs: 10_000,
+  startWindowMs: 60_000,
   delay: { minMs: 2_000, maxMs: 5_000 },
   paused: true,
   backoffMs: 40_000,
+  blockedUntil: 1_790_000_060_000,
   crawlDelays: { 'https://a.test': 30_000 },
   stats: { ...emptyStats(), granted: 7, averageTookMs: 12.5 },
 };
 
+/** A domain whose last throttle left this behind. */
+async function leave(name: string, stored: StoredDomain): Promise<void> {
+  const { epoch } = await open(name);
+  await saveDomain(db(), name, epoch, stored);
+}
+
 test('a domain nobody has met yet has nothing stored, and is unclean from its first opening on', async () => {
-  expect(await openDomain(db(), 'new.test')).toBeNull();
-  expect(await openDomain(db(), 'new.test')).toMatchObject({ clean: false, lastStart: null, delay: null });
+  expect(await open('new.test')).toMatchObject({ stored: null, assured: ASSURE });
+  expect(await open('new.test')).toMatchObject({ stored: { clean: false, lastStart: null, delay: null } });
 });
 
 test('what a throttle saved is what its next life reads', async () => {
-  await saveDomain(db(), 'a.test', stored);
-  expect(await openDomain(db(), 'a.test')).toEqual(stored);
-  const plain = { ...stored, lastStart: null, delay: null, paused: false, crawlDelays: {} };
-  await saveDomain(db(), 'a.test', plain);
-  expect(await openDomain(db(), 'a.test')).toEqual(plain);
+  await leave('a.test', learned);
+  expect((await open('a.test')).stored).toEqual(learned);
+  const plain = { ...learned, lastStart: null, delay: null, blockedUntil: null, crawlDelays: {} };
+  await leave('a.test', plain);
+  expect((await open('a.test')).stored).toEqual(plain);
 });
 
 test('opening marks the row unclean, so that a crash does not look like an orderly end', async () => {
-  await saveDomain(db(), 'b.test', stored);
-  expect(await openDomain(db(), 'b.test')).toMatchObject({ clean: true });
-  expect(await openDomain(db(), 'b.test')).toEqual({ ...stored, clean: false });
+  await leave('b.test', learned);
+  expect((await open('b.test')).stored).toMatchObject({ clean: true });
+  expect((await open('b.test')).stored).toMatchObject({ clean: false, lastStart: learned.lastStart });
 });
 
 test('opened by several at once, one of them at most takes the last end for an orderly one', async () => {
-  await saveDomain(db(), 'c.test', stored);
-  const opened = await atOnce(10, () => openDomain(db(), 'c.test'));
-  expect(opened.filter((domain) => domain?.clean)).toHaveLength(1);
+  await leave('c.test', learned);
+  const opened = await atOnce(10, () => open('c.test'));
+  expect(opened.filter(({ stored }) => stored?.clean)).toHaveLength(1);
+  expect(new Set(opened.map(({ epoch }) => epoch)).size).toBe(10);
+});
+
+test('a life that was followed by another can no longer write', async () => {
+  const old = await open('d.test');
+  await leave('d.test', learned);
+  await saveDomain(db(), 'd.test', old.epoch, { ...learned, lastStart: 1, paused: false });
+  expect((await open('d.test')).stored).toEqual(learned);
+});
+
+test('the gap of the last life is assured, and after a crash its start window too', async () => {
+  await leave('e.test', learned);
+  const orderly = await open('e.test');
+  expect(orderly.assured).toEqual({ gapMs: 10_000, startWindowMs: 15_000 });
+  await saveDomain(db(), 'e.test', orderly.epoch, { ...learned, clean: false });
+  expect((await open('e.test')).assured).toEqual({ gapMs: 10_000, startWindowMs: 60_000 });
+  expect((await open('e.test', { gapMs: 20_000, startWindowMs: 90_000 })).assured).toEqual({
+    gapMs: 20_000,
+    startWindowMs: 90_000,
+  });
 });

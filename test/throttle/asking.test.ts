@@ -67,14 +67,16 @@ describe('a page that asks', () => {
     expect(ask(state, anAsk('one'), NOON, middle).kind).toBe('queued');
   });
 
-  test('and then steps aside loses its place, but not a lease it holds', () => {
+  test('and then steps aside loses its place, and what it was granted goes back unused', () => {
     const state = openThrottle();
     granted(state, anAsk('first'), NOON);
     ask(state, anAsk('second'), NOON, middle);
-    withdraw(state, 'first');
-    withdraw(state, 'second');
-    withdraw(state, 'second');
+    withdraw(state, 'second', NOON);
+    withdraw(state, 'second', NOON);
     expect(state.leases).toHaveLength(1);
+    withdraw(state, 'first', NOON);
+    expect(state.leases).toEqual([]);
+    expect(state.lastStart).toBeNull();
     expect(state.line.waiting).toEqual([]);
     expect(state.stats.withdrawn).toBe(1);
   });

@@ -6,6 +6,7 @@ import {
   idleAt,
   isIdle,
   mayEnd,
+  needsWriting,
   newThrottle,
   opened,
   pause,
@@ -16,17 +17,32 @@ import {
   toStored,
   view,
   whyDelayRefused,
+  writing,
+  written,
 } from '../../workflows/throttle/index.ts';
 import type { StoredDomain } from '../../workflows/throttle/types.ts';
-import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
+import {
+  anAsk,
+  CONFIG,
+  fixed,
+  granted,
+  middle,
+  NOON,
+  openThrottle,
+  reading,
+  ticked,
+  tickedOne,
+} from './support.ts';
 
 const ROW: StoredDomain = {
   clean: true,
   lastStart: NOON - 4_000,
   lastGapMs: 10_000,
+  startWindowMs: 40_000,
   delay: null,
   paused: false,
   backoffMs: 0,
+  blockedUntil: null,
   crawlDelays: {},
   stats: emptyStats(),
 };
@@ -34,7 +50,7 @@ const ROW: StoredDomain = {
 function reopened(row: Partial<StoredDomain>) {
   const state = newThrottle('example.org', CONFIG);
   ask(state, anAsk('first', { delay: fixed(1_000) }), NOON, middle);
-  opened(state, { ...ROW, ...row }, NOON);
+  opened(state, reading({ ...ROW, ...row }), NOON);
   return state;
 }
 
@@ -42,7 +58,7 @@ describe('a new life', () => {
   test('of a domain never seen grants at once', () => {
     const state = newThrottle('example.org', CONFIG);
     ask(state, anAsk('first'), NOON, middle);
-    opened(state, null, NOON + 5);
+    opened(state, reading(null), NOON + 5);
     expect(tickedOne(state, NOON + 5).notBefore).toBe(NOON + 5);
   });
 
@@ -52,13 +68,19 @@ describe('a new life', () => {
 
   test('after one that did not end in order waits for the longest lease it may have left behind', () => {
     const state = reopened({ clean: false, lastStart: null });
-    const due = NOON + CONFIG.leadMs + CONFIG.maxStartWindowMs + ROW.lastGapMs;
+    const due = NOON + CONFIG.leadMs + ROW.startWindowMs + ROW.lastGapMs;
     expect(tick(state, NOON, middle).wakeAt).toBe(due - CONFIG.leadMs);
     expect(tickedOne(state, due).notBefore).toBe(due);
   });
 
   test('has learned what the one before knew', () => {
-    const row = { delay: fixed(7), paused: true, backoffMs: 8, crawlDelays: { 'https://a': 9 } };
+    const row = {
+      delay: fixed(7),
+      paused: true,
+      backoffMs: 8,
+      blockedUntil: NOON + 9,
+      crawlDelays: { 'https://a': 9 },
+    };
     expect(toStored(reopened(row), false)).toMatchObject(row);
   });
 
@@ -66,14 +88,14 @@ describe('a new life', () => {
     const state = newThrottle('example.org', CONFIG);
     pause(state);
     setDelay(state, fixed(20_000));
-    opened(state, ROW, NOON);
+    opened(state, reading(ROW), NOON);
     expect(state).toMatchObject({ paused: true, operatorDelay: fixed(20_000) });
   });
 
   test('names its leases unlike any life before', () => {
     const ids = [NOON, NOON + 1].map((now) => {
       const state = newThrottle('example.org', CONFIG);
-      opened(state, null, now);
+      opened(state, reading(null), now);
       return granted(state, anAsk('t'), now).id;
     });
     expect(new Set(ids).size).toBe(2);
@@ -116,7 +138,7 @@ describe('a throttle ends', () => {
     expect(ask(state, anAsk('latecomer'), NOON + 1_000_000, middle).kind).toBe('queued');
     expect(mayEnd(state)).toBe(false);
     const before = { stats: { ...state.stats }, lastStart: state.lastStart };
-    opened(state, row, NOON + 1_000_000);
+    opened(state, reading(row), NOON + 1_000_000);
     expect(state).toMatchObject(before);
     expect(ticked(state, NOON + 1_000_000)).toHaveLength(1);
   });
@@ -127,7 +149,7 @@ describe('a throttle ends', () => {
     const row = toStored(state, true);
     pause(state);
     expect(mayEnd(state)).toBe(false);
-    opened(state, row, NOON);
+    opened(state, reading(row), NOON);
     expect(state.paused).toBe(true);
   });
 
@@ -174,5 +196,51 @@ describe('the operator', () => {
     });
     pause(state);
     expect(view(state, NOON)).toMatchObject({ phase: 'paused', nextGrantAt: null });
+  });
+});
+
+describe('what the row assures', () => {
+  const assured = (startWindowMs: number, gapMs: number) => {
+    const state = newThrottle('example.org', CONFIG);
+    opened(state, { ...reading(null), assured: { startWindowMs, gapMs } }, NOON);
+    return state;
+  };
+
+  test('bounds what is granted: a longer delay waits until it is written', () => {
+    const state = assured(CONFIG.startWindowMs, 1_000);
+    expect(ask(state, anAsk('patient', { delay: fixed(5_000) }), NOON, middle).kind).toBe('queued');
+    expect(ticked(state, NOON)).toEqual([]);
+    expect(needsWriting(state)).toBe(true);
+    written(state, toStored(state, false));
+    expect(needsWriting(state)).toBe(false);
+    expect(ticked(state, NOON)).toHaveLength(1);
+  });
+
+  test('bounds the start window until a longer one is written', () => {
+    const state = assured(CONFIG.startWindowMs, 10_000);
+    state.grantToStartMs = 10_000;
+    const first = granted(state, anAsk('first'), NOON);
+    expect(first.startBy - first.notBefore).toBe(CONFIG.startWindowMs);
+    expect(needsWriting(state)).toBe(true);
+    written(state, toStored(state, false));
+    release(state, { leaseId: first.id, use: { kind: 'unused' } }, NOON, middle);
+    const second = granted(state, anAsk('second'), NOON);
+    expect(second.startBy - second.notBefore).toBe(40_000);
+  });
+
+  test('is the lesser of old and new while a write is under way', () => {
+    const state = assured(60_000, 10_000);
+    writing(state, { ...toStored(state, false), lastGapMs: 20_000, startWindowMs: 30_000 });
+    expect(state.assured).toEqual({ gapMs: 10_000, startWindowMs: 30_000 });
+  });
+
+  test('covers every lease that is out', () => {
+    const state = assured(CONFIG.maxStartWindowMs, 30_000);
+    state.grantToStartMs = 50_000;
+    const lease = granted(state, anAsk('long', { delay: fixed(30_000) }), NOON);
+    state.grantToStartMs = 1;
+    const row = toStored(state, false);
+    expect(row.startWindowMs).toBeGreaterThanOrEqual(lease.startBy - lease.notBefore);
+    expect(row.lastGapMs).toBe(30_000);
   });
 });

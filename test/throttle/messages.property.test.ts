@@ -21,7 +21,7 @@ import {
   withdraw,
 } from '../../workflows/throttle/index.ts';
 import type { Use } from '../../workflows/throttle/types.ts';
-import { anAsk, CONFIG, fixed, middle, NOON } from './support.ts';
+import { anAsk, CONFIG, fixed, middle, NOON, reading } from './support.ts';
 
 /** A message, without the lease it speaks of: that is the n-th granted so far. */
 type Message = (state: ThrottleState, now: number, leaseId: string) => unknown;
@@ -71,16 +71,17 @@ const releases = fc
   ]);
 
 const others = fc.constantFrom<[string, Message]>(
-  ['opened', (state, now) => opened(state, null, now)],
+  ['opened', (state, now) => opened(state, reading(null), now)],
   [
     'opened',
-    (state, now) => opened(state, { ...toStored(state, false), backoffMs: 2_000, stats: emptyStats() }, now),
+    (state, now) =>
+      opened(state, reading({ ...toStored(state, false), backoffMs: 2_000, stats: emptyStats() }), now),
   ],
   ['close', close],
   ['tick', (state, now) => tick(state, now, middle)],
   ['started', (state, now, leaseId) => started(state, leaseId, 20, now)],
   ['undeliverable', (state, now, leaseId) => undeliverable(state, leaseId, now)],
-  ['withdraw', (state, now) => withdraw(state, String(now % 30))],
+  ['withdraw', (state, now) => withdraw(state, String(now % 30), now)],
   ['pause', pause],
   ['resume', resume],
   ['reset', reset],

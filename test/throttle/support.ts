@@ -1,6 +1,13 @@
 /** A throttle to try rules on: an open one, an ask with defaults, and randomness that is none. */
 import { ask, newThrottle, opened, type ThrottleState, tick } from '../../workflows/throttle/index.ts';
-import type { Ask, DelayRange, Lease, ThrottleConfig } from '../../workflows/throttle/types.ts';
+import type {
+  Ask,
+  DelayRange,
+  Lease,
+  OpenedDomain,
+  StoredDomain,
+  ThrottleConfig,
+} from '../../workflows/throttle/types.ts';
 
 export const NOON = Date.UTC(2026, 0, 1, 12);
 
@@ -22,9 +29,14 @@ export function fixed(ms: number): DelayRange {
   return { minMs: ms, maxMs: ms };
 }
 
+/** The row as it was read, now assuring all that a test may need. */
+export function reading(stored: StoredDomain | null): OpenedDomain {
+  return { stored, assured: { startWindowMs: CONFIG.maxStartWindowMs, gapMs: 3_600_000 }, epoch: 1 };
+}
+
 export function openThrottle(config: Partial<ThrottleConfig> = {}): ThrottleState {
   const state = newThrottle('example.org', { ...CONFIG, ...config });
-  opened(state, null, NOON);
+  opened(state, reading(null), NOON);
   return state;
 }
 

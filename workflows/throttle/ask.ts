@@ -3,7 +3,7 @@ import { askAgainAt, expectedAt } from './eta.ts';
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
 import { nextInLine, placeOf } from './line.ts';
-import { expire } from './release.ts';
+import { endUnused, expire } from './release.ts';
 import type { ThrottleState, Waiting } from './state.ts';
 import type { Answer, Ask } from './types.ts';
 
@@ -29,12 +29,15 @@ export function ask(state: ThrottleState, asked: Ask, now: number, random: () =>
   return { kind: 'queued', position, etaAt: expectedAt(state, waiting, position, now), now };
 }
 
-/** The page steps aside or ends. A lease it already holds is not touched: that ends by its own release. */
-export function withdraw(state: ThrottleState, ticket: string): void {
+/** The page steps aside or ends, and passed no lease of this ticket on: one that it was granted is unused. */
+export function withdraw(state: ThrottleState, ticket: string, now: number): void {
+  expire(state, now);
   const { line } = state;
   const before = line.waiting.length;
   line.waiting = line.waiting.filter((waiting) => waiting.ticket !== ticket);
   state.stats.withdrawn += before - line.waiting.length;
+  const held = state.leases.find(({ lease }) => lease.ticket === ticket);
+  if (held) endUnused(state, held, now);
 }
 
 function joinLine(state: ThrottleState, asked: Ask, now: number): Waiting | null {

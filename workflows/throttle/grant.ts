@@ -7,10 +7,11 @@ import { startWindowMs } from './window.ts';
 
 /**
  * When the ticket, being next, gets its lease: a little ahead of its slot, so that the way to the worker costs no time.
- * null: not by waiting; only a release, an operator or the opening lets it go.
+ * null: not by waiting; only a release, an operator, or a write of the row lets it go.
  */
 export function grantableAt(state: ThrottleState, next: Waiting): number | null {
   if (state.openedAt === null || state.paused || state.leases.length >= tolerated(state, next)) return null;
+  if (next.delay.maxMs > state.assured.gapMs) return null;
   return earliestStart(state, next) - state.config.leadMs;
 }
 

@@ -9,7 +9,18 @@
 export { ask, withdraw } from './ask.ts';
 export type { Gap, GapReason } from './gap.ts';
 export { minGapBefore } from './gap.ts';
-export { close, idleAt, isIdle, mayEnd, opened, toStored } from './life.ts';
+export {
+  close,
+  idleAt,
+  isIdle,
+  mayEnd,
+  needsWriting,
+  opened,
+  toAssure,
+  toStored,
+  writing,
+  written,
+} from './life.ts';
 export { pause, reset, resume, setDelay } from './operator.ts';
 export { whyAskRefused, whyDelayRefused } from './refusal.ts';
 export { expire, release, started, undeliverable } from './release.ts';

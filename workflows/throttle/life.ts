@@ -2,16 +2,18 @@
 import { longestOf } from './crawl-delays.ts';
 import { latestStartOf, minGapBefore, noteStart } from './gap.ts';
 import { emptyStats, type ThrottleState } from './state.ts';
-import type { StoredDomain } from './types.ts';
-import { longestStartWindowMs } from './window.ts';
+import type { Assurance, OpenedDomain, StoredDomain } from './types.ts';
+import { wantedWindowMs } from './window.ts';
 
 /**
- * The row has been read (null: a domain never seen) and is marked as not clean. A life that did not end in order may have
+ * The row has been read and is marked as not clean. A life that did not end in order may have
  * left leases behind that nobody here knows: the last of them counts as started at the last moment it allows.
  */
-export function opened(state: ThrottleState, stored: StoredDomain | null, now: number): void {
+export function opened(state: ThrottleState, { stored, assured, epoch }: OpenedDomain, now: number): void {
   if (state.openedAt !== null) return;
   state.openedAt = now;
+  state.epoch = epoch;
+  state.assured = assured;
   const said = state.saidBeforeOpening;
   state.saidBeforeOpening = [];
   const knowsBetter = state.hasReadRow;
@@ -20,7 +22,10 @@ export function opened(state: ThrottleState, stored: StoredDomain | null, now: n
 
   if (!said.includes('delay')) state.operatorDelay = stored.delay;
   if (!said.includes('paused')) state.paused = stored.paused;
-  if (!said.includes('backoff')) state.backoffMs = stored.backoffMs;
+  if (!said.includes('backoff')) {
+    state.backoffMs = stored.backoffMs;
+    state.blockedUntil = stored.blockedUntil;
+  }
   state.crawlDelays = longestOf({ ...stored.crawlDelays, ...state.crawlDelays });
   const { withdrawn } = state.stats;
   state.stats = { ...emptyStats(), ...stored.stats };
@@ -29,7 +34,7 @@ export function opened(state: ThrottleState, stored: StoredDomain | null, now: n
   const owed = { minMs: stored.lastGapMs, maxMs: stored.lastGapMs };
   if (stored.lastStart !== null) noteStart(state, stored.lastStart, owed);
   if (!stored.clean) {
-    noteStart(state, now + state.config.leadMs + longestStartWindowMs(state), owed);
+    noteStart(state, now + state.config.leadMs + stored.startWindowMs, owed);
   }
 }
 
@@ -62,19 +67,55 @@ export function mayEnd({ line, leases, saidBeforeOpening }: ThrottleState): bool
 /** `clean` only for the last write of an orderly end: no lease is out and none will be granted. */
 export function toStored(state: ThrottleState, clean: boolean): StoredDomain {
   const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...state.leases.map(latestStartOf)];
-  const delays = [
-    ...(state.lastStart ? [state.lastStart.owed] : []),
-    ...state.leases.map(({ owed }) => owed),
-    ...state.line.waiting.map(({ delay }) => delay),
-  ];
+  const { gapMs, startWindowMs } = toAssure(state);
   return {
     clean,
     lastStart: starts.length > 0 ? Math.max(...starts) : null,
-    lastGapMs: Math.max(0, ...delays.map(({ maxMs }) => maxMs)),
+    lastGapMs: gapMs,
+    startWindowMs,
     delay: state.operatorDelay,
     paused: state.paused,
     backoffMs: state.backoffMs,
+    blockedUntil: state.blockedUntil,
     crawlDelays: { ...state.crawlDelays },
     stats: { ...state.stats },
   };
+}
+
+/** Twice the window wanted now: a window that grows slowly need not be written at every step. */
+const HEADROOM = 2;
+
+/** What the row has to assure for those in line, and for those who are out, to be served. */
+export function toAssure(state: ThrottleState): Assurance {
+  const { config, lastStart, leases, line } = state;
+  const delays = [
+    ...(lastStart ? [lastStart.owed] : []),
+    ...leases.map(({ owed }) => owed),
+    ...line.waiting.map(({ delay }) => delay),
+  ];
+  const granted = leases.map(({ lease }) => lease.startBy - lease.notBefore);
+  const wanted = Math.max(wantedWindowMs(state), config.parallelStartWindowMs);
+  return {
+    startWindowMs: Math.max(
+      Math.min(HEADROOM * wanted, Math.max(config.maxStartWindowMs, wanted)),
+      ...granted,
+    ),
+    gapMs: Math.max(0, ...delays.map(({ maxMs }) => maxMs)),
+  };
+}
+
+/** Somebody is not served, or not as well as he could be, before the row is written. */
+export function needsWriting(state: ThrottleState): boolean {
+  const { gapMs } = toAssure(state);
+  return gapMs > state.assured.gapMs || wantedWindowMs(state) > state.assured.startWindowMs;
+}
+
+/** The row is being written: until that is done it may say either. */
+export function writing({ assured }: ThrottleState, { lastGapMs, startWindowMs }: StoredDomain): void {
+  assured.gapMs = Math.min(assured.gapMs, lastGapMs);
+  assured.startWindowMs = Math.min(assured.startWindowMs, startWindowMs);
+}
+
+export function written(state: ThrottleState, { lastGapMs, startWindowMs }: StoredDomain): void {
+  state.assured = { gapMs: lastGapMs, startWindowMs };
 }

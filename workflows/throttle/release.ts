@@ -59,7 +59,7 @@ export function expire(state: ThrottleState, now: number): void {
   for (const open of overdue) endLost(state, open);
 }
 
-function endUnused(state: ThrottleState, open: OpenLease, now: number): void {
+export function endUnused(state: ThrottleState, open: OpenLease, now: number): void {
   // It was reported as started before: of two who contradict each other the one who saw a request is believed.
   if (open.startedAt !== null) {
     endLost(state, open);

@@ -2,7 +2,7 @@
  * All that a throttle knows, as plain JSON: it is carried through continue-as-new as it is. Everything that grows has a
  * bound: the line by `queueLimit`, the leases by the crawls' concurrency, the rest by the constants here.
  */
-import type { Ask, DelayRange, DomainStats, Lease, ThrottleConfig } from './types.ts';
+import type { Ask, Assurance, DelayRange, DomainStats, Lease, ThrottleConfig } from './types.ts';
 
 /** Leases remembered after their end, so that a late report is judged by the lease it speaks of. */
 export const FINISHED_REMEMBERED = 256;
@@ -56,6 +56,10 @@ export interface LastStart {
 export interface ThrottleState {
   domain: string;
   config: ThrottleConfig;
+  /** Of the row's opening by this life; 0 before it. */
+  epoch: number;
+  /** What the row says about the leases of this life. */
+  assured: Assurance;
   /** null: the row of `domains` has not been read yet, or the end is being written to it: nothing may be granted. */
   openedAt: number | null;
   /** The row was read once: from then on this state knows better than the row, which it alone writes. */
@@ -89,6 +93,8 @@ export function newThrottle(domain: string, config: ThrottleConfig): ThrottleSta
   return {
     domain,
     config,
+    epoch: 0,
+    assured: { startWindowMs: 0, gapMs: 0 },
     openedAt: null,
     hasReadRow: false,
     line: { waiting: [], served: [], passedOldest: 0 },

@@ -102,11 +102,35 @@ export interface StoredDomain {
   lastStart: number | null;
   /** Longest delay owed after that start, or by anyone in line when this was written. */
   lastGapMs: number;
+  /** No lease that was out when this was written, or granted since, has a longer start window. */
+  startWindowMs: number;
   delay: DelayRange | null;
   paused: boolean;
   backoffMs: number;
+  /** End of a running Retry-After; null: none runs. */
+  blockedUntil: number | null;
   crawlDelays: Record<string, number>;
   stats: DomainStats;
+}
+
+/**
+ * What the row says to a next life that knows nothing else: leases are granted only within it, so that the row is never
+ * behind what is out there.
+ */
+export interface Assurance {
+  startWindowMs: number;
+  /** Longest delay that a request may owe. */
+  gapMs: number;
+}
+
+/** What reading the row, and marking it as not clean, brought back. */
+export interface OpenedDomain {
+  /** null: a domain never seen. */
+  stored: StoredDomain | null;
+  /** What the row assures from now on. */
+  assured: Assurance;
+  /** Counts the openings of the row: a life that was followed by another can no longer write. */
+  epoch: number;
 }
 
 export interface DomainStats {

@@ -9,15 +9,16 @@ const MARGIN = 4;
  * Too short, leases die in busy workers' queues and their refusals add to the load; too long, a lost one holds its domain
  * up for that time. With concurrency, an unreported start holds up the next lease even when all is well: then it is short.
  */
-export function startWindowMs({ config, grantToStartMs }: ThrottleState, concurrency: number): number {
-  if (concurrency > 1) return config.parallelStartWindowMs;
-  const usual = Math.ceil(MARGIN * (grantToStartMs ?? 0));
-  return Math.min(config.maxStartWindowMs, Math.max(config.startWindowMs, usual));
+export function startWindowMs(state: ThrottleState, concurrency: number): number {
+  const { config, assured } = state;
+  const wanted = concurrency > 1 ? config.parallelStartWindowMs : wantedWindowMs(state);
+  return Math.min(wanted, assured.startWindowMs);
 }
 
-/** No lease, of this life or a former one, has a longer window. */
-export function longestStartWindowMs({ config }: ThrottleState): number {
-  return Math.max(config.maxStartWindowMs, config.startWindowMs, config.parallelStartWindowMs);
+/** What starts of late would need, whatever the row assures. */
+export function wantedWindowMs({ config, grantToStartMs }: ThrottleState): number {
+  const usual = Math.ceil(MARGIN * (grantToStartMs ?? 0));
+  return Math.min(config.maxStartWindowMs, Math.max(config.startWindowMs, usual));
 }
 
 /** Also told of leases that came too late to be used: it is they that show that the window is too short. */

@@ -1,6 +1,3 @@
--- CreateSchema
-CREATE SCHEMA IF NOT EXISTS "public";
-
 -- CreateEnum
 CREATE TYPE "crawl_status" AS ENUM ('Running', 'Paused', 'Cancelling', 'Completed', 'Cancelled', 'Failed');
 
@@ -42,11 +39,14 @@ CREATE TABLE "domains" (
     "name" TEXT NOT NULL,
     "clean" BOOLEAN NOT NULL DEFAULT true,
     "last_start_at" TIMESTAMPTZ(3),
+    "epoch" INTEGER NOT NULL DEFAULT 0,
     "last_gap_ms" INTEGER NOT NULL DEFAULT 0,
+    "start_window_ms" INTEGER NOT NULL DEFAULT 0,
     "delay_min_ms" INTEGER,
     "delay_max_ms" INTEGER,
     "paused" BOOLEAN NOT NULL DEFAULT false,
     "backoff_ms" INTEGER NOT NULL DEFAULT 0,
+    "blocked_until" TIMESTAMPTZ(3),
     "crawl_delays" JSONB NOT NULL DEFAULT '{}',
     "stats" JSONB NOT NULL DEFAULT '{}',
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,

@@ -11,14 +11,18 @@ import {
   isIdle,
   type Lease,
   mayEnd,
+  needsWriting,
   newThrottle,
   opened,
   type StoredDomain,
   type ThrottleConfig,
   type ThrottleState,
   tick,
+  toAssure,
   toStored,
   undeliverable,
+  writing,
+  written,
 } from '../../../workflows/throttle/index.ts';
 import type { World } from './world.ts';
 
@@ -51,8 +55,7 @@ export class Host {
   row: StoredDomain | null = null;
   life = 0;
   #timer = 0;
-  /** Lives that began after one that did not end in order. */
-  readonly afterTermination = new Set<number>();
+  #isWriting = false;
 
   constructor(world: World, config: ThrottleConfig, check: GrantCheck) {
     this.#world = world;
@@ -106,10 +109,19 @@ export class Host {
   #open(state: ThrottleState, life: number): void {
     this.#afterStep(life, () => {
       const before = this.row;
-      if (before && !before.clean) this.afterTermination.add(life);
-      this.row = { ...(before ?? toStored(state, false)), clean: false };
+      const wanted = toAssure(state);
+      const assured = {
+        gapMs: Math.max(before?.lastGapMs ?? 0, wanted.gapMs),
+        startWindowMs: Math.max(before?.clean === false ? before.startWindowMs : 0, wanted.startWindowMs),
+      };
+      this.row = {
+        ...(before ?? toStored(state, false)),
+        clean: false,
+        lastGapMs: assured.gapMs,
+        startWindowMs: assured.startWindowMs,
+      };
       this.#afterStep(life, (current) => {
-        opened(current, before, this.#world.serverNow);
+        opened(current, { stored: before, assured, epoch: life }, this.#world.serverNow);
         this.#writeNowAndThen(life);
         this.#pump();
       });
@@ -130,18 +142,46 @@ export class Host {
   }
 
   /** An activity takes its time, and the throttle may be terminated before or after it did its work. */
-  #afterStep(life: number, act: (state: ThrottleState) => void): void {
+  #afterStep(life: number, act: (state: ThrottleState) => void, isTooLate: () => void = () => {}): void {
     this.#world.after(this.#world.between(1, 300), () => {
       if (this.life === life && this.state) act(this.state);
+      else isTooLate();
     });
   }
 
   #writeNowAndThen(life: number): void {
     this.#world.after(WRITE_EVERY_MS, () => {
       if (this.life !== life || this.state?.openedAt == null) return;
-      this.row = toStored(this.state, false);
+      this.#write(this.state, life);
       this.#writeNowAndThen(life);
     });
+  }
+
+  /** One write at a time; what it says counts when the throttle hears that it is done. */
+  #write(state: ThrottleState, life: number): void {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    const row = toStored(state, false);
+    writing(state, row);
+    const done = (): void => {
+      this.#isWriting = false;
+    };
+    this.#afterStep(
+      life,
+      () => {
+        this.row = row;
+        this.#afterStep(
+          life,
+          (current) => {
+            done();
+            written(current, row);
+            this.#pump();
+          },
+          done,
+        );
+      },
+      done,
+    );
   }
 
   #pump(): void {
@@ -149,6 +189,7 @@ export class Host {
     if (!state) return;
     const now = this.#world.serverNow;
     const { grants, wakeAt } = tick(state, now, this.#world.random);
+    if (state.openedAt !== null && needsWriting(state)) this.#write(state, this.life);
     for (const { workflowId, lease } of grants) {
       this.#note(state, lease);
       this.#world.send(() => this.#deliver(workflowId, lease));

@@ -51,7 +51,7 @@ export class Page implements Receiver {
     this.closed = true;
     const ticket = this.#ticket;
     if (this.#world.chance(0.7))
-      this.#world.send(() => this.#host.signal((state) => withdraw(state, ticket)));
+      this.#world.send(() => this.#host.signal((state, now) => withdraw(state, ticket, now)));
   }
 
   /** The signal `granted`. */
