@@ -1,5 +1,5 @@
 /** acquireSlot: says that the page lives, then asks the domain's throttle, starting it where it does not run. */
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { readClocks } from '../src/server-clock.ts';
 import { signOfLife } from '../src/storage/sign-of-life.ts';
@@ -48,17 +48,21 @@ export async function askThrottle(
   fresh: boolean,
 ): Promise<Answer> {
   const before = readClocks();
-  const answer = await client.workflow.executeUpdateWithStart(acquireUpdate, {
-    args: [ask],
-    updateId,
-    startWorkflowOperation: new WithStartWorkflowOperation<typeof DomainThrottle>('DomainThrottle', {
-      workflowId: throttleId(domain),
-      taskQueue: throttleQueue(config.taskQueue),
-      args: [{ domain, config: config.throttle }],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: `hands out fetch slots for ${domain}`,
-    }),
+  const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>('DomainThrottle', {
+    workflowId: throttleId(domain),
+    taskQueue: throttleQueue(config.taskQueue),
+    args: [{ domain, config: config.throttle }],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `hands out fetch slots for ${domain}`,
   });
+  // A worker that stops must not wait for a throttle that nobody may be there to serve.
+  const answer = await client.connection.withAbortSignal(Context.current().cancellationSignal, () =>
+    client.workflow.executeUpdateWithStart(acquireUpdate, {
+      args: [ask],
+      updateId,
+      startWorkflowOperation: throttle,
+    }),
+  );
   if (fresh) clock.sample(answer.now, before, readClocks());
   return answer;
 }

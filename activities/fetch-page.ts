@@ -57,7 +57,9 @@ export function makeFetchPage(deps: Deps) {
       return { ...result, reported: await lease.report() };
     } catch (error) {
       const reported = await lease.report();
-      if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
+      // A worker that stops has not lost the page; a page that was cancelled wants no result.
+      const { aborted, reason: why } = context.cancellationSignal;
+      if (aborted && !context.cancellationDetails?.workerShutdown) throw why;
       deps.log.error({ url: input.url, err: error }, 'a fetch broke off');
       const reason = error instanceof Error ? error.message : String(error);
       return { kind: 'trouble', reason, sent: lease.sent, reported };

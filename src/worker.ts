@@ -49,6 +49,9 @@ const PAGE_ACTIVITIES = 200;
 const CACHED_PAGES = 400;
 const CACHED_THROTTLES = 200;
 
+/** What is under way may finish for so long; then it is cancelled, and at last left behind. */
+const STOPPING = { shutdownGraceTime: '10s', shutdownForceTime: '20s' } as const;
+
 const CRAWLS_REMEMBERED = 100;
 
 export async function startWorker({
@@ -75,7 +78,7 @@ export async function startWorker({
     log,
     crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
   });
-  const shared = { connection, namespace: temporal.namespace, shutdownGraceTime: '10s' } as const;
+  const shared = { connection, namespace: temporal.namespace, ...STOPPING } as const;
   const workers = await Promise.all([
     Worker.create({
       ...shared,
@@ -87,32 +90,41 @@ export async function startWorker({
     }),
     Worker.create({
       ...shared,
+      taskQueue: fetchQueue(config.taskQueue),
+      activities: activities.fetches,
+      maxConcurrentActivityTaskExecutions: config.fetchSlots,
+    }),
+    Worker.create({
+      ...shared,
       ...(await workflows()),
       taskQueue: throttleQueue(config.taskQueue),
       activities: activities.throttles,
       maxCachedWorkflows: CACHED_THROTTLES,
     }),
-    Worker.create({
-      ...shared,
-      taskQueue: fetchQueue(config.taskQueue),
-      activities: activities.fetches,
-      maxConcurrentActivityTaskExecutions: config.fetchSlots,
-    }),
   ]);
-  const runs = workers.map((worker) => worker.run());
-  const ended = Promise.all(runs).finally(() => {
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-  });
+  const running = workers.map((worker) => ({ worker, ended: worker.run() }));
   return {
-    failed: ended.then(() => new Promise<never>(() => {})),
+    failed: Promise.all(running.map(({ ended }) => ended)).then(() => new Promise<never>(() => {})),
     async stop() {
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.allSettled(runs);
+      // The throttles are the last: pages and fetches end by asking and telling them.
+      const [pages, fetches, throttles] = running;
+      await drain([pages, fetches]);
+      await drain([throttles]);
       lag.stop();
       await agents.destroy();
       await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
     },
   };
+}
+
+interface Running {
+  worker: Worker;
+  ended: Promise<void>;
+}
+
+async function drain(running: readonly (Running | undefined)[]): Promise<void> {
+  for (const one of running) if (one?.worker.getState() === 'RUNNING') one.worker.shutdown();
+  await Promise.allSettled(running.map((one) => one?.ended));
 }
 
 type Workflows = NonNullable<WorkerOptions['workflowBundle']>;

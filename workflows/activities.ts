@@ -9,7 +9,7 @@ import type { Activities, ThrottleActivities } from '../activities/index.ts';
 const patiently = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 
 /** A regular activity: from a local one the page's worker would hold a workflow-task slot that the throttle may need. */
-export const { acquireSlot } = proxyActivities<Activities>({ startToCloseTimeout: '30s', retry: patiently });
+export const { acquireSlot } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry: patiently });
 
 /**
  * Never retried by Temporal: every attempt needs a slot of its own. On cancellation the page waits for the fetch to end,

@@ -59,7 +59,7 @@ class PageVisit {
 
   async run(): Promise<void> {
     const { nextAt } = this.input.page;
-    if (nextAt !== null) await this.sleepUntil(nextAt, 'not before');
+    if (nextAt !== null) await this.sleepUntil(nextAt, 'next attempt');
     for (;;) {
       const domain = this.robotsHop?.domain ?? this.input.page.domain;
       const slot = await this.slots.acquire({ domain, front: this.front });
@@ -225,13 +225,13 @@ class PageVisit {
       const { goesOn } = await settle(this.input, { kind: 'waiting', until, reason });
       if (!goesOn) return false;
     }
-    await this.sleepUntil(until, reason);
+    await this.sleepUntil(until, `${reason} Again`);
     return true;
   }
 
   private async sleepUntil(at: number, why: string): Promise<void> {
     const ms = at - Date.now();
-    if (ms > 0) await sleep(ms, { summary: `${why}, in ${inWords(ms)}`.slice(0, 200) });
+    if (ms > 0) await sleep(ms, { summary: `${why} in ${inWords(ms)}`.slice(0, 200) });
   }
 
   private async end(crawlOver: boolean): Promise<void> {

@@ -92,8 +92,8 @@ class Shell {
         // Fails only when this workflow is cancelled; the wait below hears of that by itself.
         this.save(false).catch(() => {});
       }
-      this.arm(wakeAt, 'next slot');
-      this.arm(rules.idleAt(state), 'idle');
+      this.arm(wakeAt, 'look at the line again');
+      this.arm(rules.idleAt(state), 'end, if nobody asks,');
       if (this.unsaved) this.arm(this.savedAt + SAVE_EVERY_MS, 'write down what was learned');
       this.stirred = false;
       await condition(() => this.stirred);

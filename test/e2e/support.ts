@@ -159,3 +159,10 @@ export function networkFlags(resolve: readonly string[]): string[] {
 export function lastLine(stdout: string): unknown {
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
 }
+
+/** How often each word occurs. */
+export function tally(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}

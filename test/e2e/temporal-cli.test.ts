@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { freePorts, LOOPBACK } from '../../src/engines/ports.ts';
 import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
@@ -33,7 +32,8 @@ beforeAll(async () => {
   amble = await makeInstallation({ env: { TEMPORAL_ADDRESS: address } });
   const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
   server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
-  while ((await probeTemporal(address, 'default')) !== 'serves') await sleep(100);
+  const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serves');
+  await vi.waitFor(serves, { timeout: 60_000, interval: 100 });
   worker = amble.start('worker');
   await worker.says(/Worker ready on task queue amble/);
 });

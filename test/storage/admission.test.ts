@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { startCancelling } from '../../src/storage/cancel.ts';
-import { atOnce, numbered, startCrawl, useDatabase } from './support.ts';
+import { atOnce, inARace, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
 test('20 admissions at once fill the window of each domain and never exceed it', async () => {
   const crawl = await startCrawl(db(), { window: 7 });
   await crawl.add(...numbered(50, 'a.test'), ...numbered(50, 'b.test'));
-  const admitted = (await atOnce(20, () => crawl.admit())).flat();
+  const admitted = (await inARace(db(), 20, () => crawl.admit())).flat();
   expect(await crawl.statuses()).toEqual({ Queued: 14, Pending: 86 });
   expect(new Set(admitted.map(({ pageId }) => pageId)).size).toBe(14);
   expect(admitted).toHaveLength(14);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce, linksTo, numbered, startCrawl, useDatabase } from './support.ts';
+import { atOnce, inARace, linksTo, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
@@ -23,7 +23,7 @@ test('20 pages with the same 500 links in different order are recorded at once w
   await crawl.add(...numbered(20));
   const pages = await crawl.admit();
   const targets = [...numbered(250, 'b.test'), ...numbered(250, 'c.test')];
-  await atOnce(20, (n) => {
+  await inARace(db(), 20, (n) => {
     const turned = [...targets.slice(n * 25), ...targets.slice(0, n * 25)];
     return crawl.record(pages[n], { parsed: linksTo(...(n % 2 === 0 ? turned : turned.reverse())) });
   });
@@ -35,7 +35,7 @@ test('20 pages that all link to each other are recorded at once without a deadlo
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(20));
   const pages = await crawl.admit();
-  await atOnce(20, (n) => crawl.record(pages[n], { parsed: linksTo(...numbered(20)) }));
+  await inARace(db(), 20, (n) => crawl.record(pages[n], { parsed: linksTo(...numbered(20)) }));
   expect(await crawl.statuses()).toEqual({ Fetched: 20 });
 });
 

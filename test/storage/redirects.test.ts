@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce, linksTo, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
+import { inARace, linksTo, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
@@ -26,6 +26,7 @@ test('a redirect ends its page, and its target enters at the same depth, one hop
     seed: false,
     foundOn: BigInt(old?.pageId ?? 0),
   });
+  expect(await scopeOf(crawl.id)).toEqual(['a.com']);
 });
 
 test("a seed's redirect widens the scope to where it led", async () => {
@@ -45,7 +46,7 @@ test("a seed's redirect widens the scope to where it led", async () => {
 test('seeds that lead to one place at the same time widen the scope once', async () => {
   const crawl = await startCrawl(db(), { seeds: numbered(10), scope: 'host' });
   const pages = await crawl.admit();
-  await atOnce(10, (n) => crawl.record(pages[n], { report: redirectTo('http://b.test/') }));
+  await inARace(db(), 10, (n) => crawl.record(pages[n], { report: redirectTo('http://b.test/') }));
   expect(await scopeOf(crawl.id)).toEqual(['a.test', 'b.test']);
   expect(await crawl.statuses()).toEqual({ Redirected: 10, Pending: 1 });
 });
@@ -55,7 +56,7 @@ test('with a budget, redirects of seeds and of other pages to one target do not 
   await crawl.add(...numbered(10, 'sub.a.com'));
   const pages = await crawl.admit();
   expect(pages).toHaveLength(20);
-  await atOnce(20, (n) => crawl.record(pages[n], { report: redirectTo('http://www.a.com/') }));
+  await inARace(db(), 20, (n) => crawl.record(pages[n], { report: redirectTo('http://www.a.com/') }));
   expect(await crawl.statuses()).toEqual({ Redirected: 20, Pending: 1 });
   expect(await crawl.reserved()).toBe(0);
 });

@@ -1,5 +1,6 @@
 /** A crawl in a real database, built and driven in few words. No workflow runs: the tests are the workflows. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 import type { AttemptReport } from '../../src/attempt.ts';
 import type { CrawlSettings } from '../../src/settings.ts';
@@ -46,7 +47,7 @@ export function useDatabase(): () => Database {
   let db: Database;
   beforeAll(async () => {
     database = await freshDatabase();
-    db = openDatabase(database.url, { connections: 20 });
+    db = openDatabase(database.url, { connections: 25 });
   });
   afterAll(async () => {
     await db?.$disconnect();
@@ -183,4 +184,26 @@ export function inOneHour(): number {
 /** Runs all at once and gives back what each returned. */
 export function atOnce<T>(count: number, task: (n: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => task(n)));
+}
+
+/**
+ * The same, of tasks that write pages, in as tight a race as can be had: none may lock a row of `pages` before all of
+ * them are waiting, for that or for each other.
+ */
+export async function inARace<T>(db: Database, count: number, task: (n: number) => Promise<T>): Promise<T[]> {
+  let racing: Promise<T[]> = Promise.resolve([]);
+  await db.$transaction(async (tx) => {
+    // Lets readers pass.
+    await tx.$executeRaw`LOCK TABLE pages IN EXCLUSIVE MODE`;
+    racing = atOnce(count, task);
+    while ((await countWaiting(db)) < count) await setTimeout(5);
+  });
+  return racing;
+}
+
+async function countWaiting(db: Database): Promise<number> {
+  const [row] = await db.$queryRaw<{ waiting: number }[]>`
+    SELECT count(*)::int AS waiting FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return row?.waiting ?? 0;
 }
