@@ -1,5 +1,6 @@
 /** acquireSlot: says that the page lives, then asks the domain's throttle, starting it where it does not run. */
-import { activityInfo, Context } from '@temporalio/activity';
+import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { readClocks } from '../src/server-clock.ts';
 import { signOfLife } from '../src/storage/sign-of-life.ts';
@@ -31,10 +32,8 @@ export function makeAcquireSlot(deps: Deps) {
   return async function acquireSlot(input: AcquireInput): Promise<AcquireResult> {
     const standing = await signOfLife(deps.db, input.pageId, QUIET_MS);
     if (!standing.goesOn) return { kind: 'over', crawlOver: standing.crawlOver };
-    // A repeated update gets the recorded answer with its old `now`: no sample of the clock.
-    const fresh = activityInfo().attempt === 1;
     return turnstile(input.domain, () =>
-      askThrottle(deps, input.domain, input.ask, `${input.ask.ticket}:${input.asks}`, fresh),
+      askThrottle(deps, input.domain, input.ask, `${input.ask.ticket}:${input.asks}`),
     );
   };
 }
@@ -45,8 +44,8 @@ export async function askThrottle(
   domain: string,
   ask: Ask,
   updateId: string,
-  fresh: boolean,
 ): Promise<Answer> {
+  const nonce = randomUUID();
   const before = readClocks();
   const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>('DomainThrottle', {
     workflowId: throttleId(domain),
@@ -58,11 +57,12 @@ export async function askThrottle(
   // A worker that stops must not wait for a throttle that nobody may be there to serve.
   const answer = await client.connection.withAbortSignal(Context.current().cancellationSignal, () =>
     client.workflow.executeUpdateWithStart(acquireUpdate, {
-      args: [ask],
+      args: [ask, nonce],
       updateId,
       startWorkflowOperation: throttle,
     }),
   );
-  if (fresh) clock.sample(answer.now, before, readClocks());
+  // Another nonce: the answer to an earlier sending of this ask, and its `now` is of that time.
+  if (answer.nonce === nonce) clock.sample(answer.now, before, readClocks());
   return answer;
 }

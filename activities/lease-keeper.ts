@@ -110,7 +110,7 @@ export class LeaseKeeper {
   /** A ticket that holds a lease is answered with that lease: asking again is a harmless way to hear the time. */
   private async learnClock(): Promise<string | null> {
     const { domain, ask, lease } = this.input;
-    const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`, true);
+    const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`);
     if (answer.kind === 'granted' && answer.lease.id === lease.id) return null;
     // The lease is over, and this ask put its ticket in line again, for nobody.
     await this.tell((throttle) => throttle.signal(withdrawnSignal, { ticket: ask.ticket }));

@@ -42,8 +42,11 @@ export interface RunningWorker {
   failed: Promise<never>;
 }
 
-/** Asks wait for nothing but the throttle's next workflow task, so many fit into one process. */
-const PAGE_ACTIVITIES = 200;
+/**
+ * An ask holds its page's workflow task until the throttle has answered: a hundred pages that begin together must not keep
+ * the pages of other domains from theirs.
+ */
+const PAGE_TASKS = 200;
 
 /** About 0.3 MB each; a page that waits for long is evicted and replayed when its grant comes. */
 const CACHED_PAGES = 400;
@@ -85,7 +88,8 @@ export async function startWorker({
       ...(await workflows()),
       taskQueue: config.taskQueue,
       activities: activities.pages,
-      maxConcurrentActivityTaskExecutions: PAGE_ACTIVITIES,
+      maxConcurrentWorkflowTaskExecutions: PAGE_TASKS,
+      maxConcurrentLocalActivityExecutions: PAGE_TASKS,
       maxCachedWorkflows: CACHED_PAGES,
     }),
     Worker.create({

@@ -8,9 +8,6 @@ import type { Activities, ThrottleActivities } from '../activities/index.ts';
 /** Trouble of our own (a database away) is waited out without limit; it never ends a page. */
 const patiently = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 
-/** A regular activity: from a local one the page's worker would hold a workflow-task slot that the throttle may need. */
-export const { acquireSlot } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry: patiently });
-
 /**
  * Never retried by Temporal: every attempt needs a slot of its own. On cancellation the page waits for the fetch to end,
  * so that the lease is reported by the one who knows whether it was used.
@@ -33,6 +30,6 @@ const soon = {
   retry: { initialInterval: '100ms', maximumInterval: '1s' },
 } as const;
 export const local = proxyLocalActivities<Activities>(soon);
-export const regular = proxyActivities<Activities>({ startToCloseTimeout: '1m', retry: patiently });
+export const regular = proxyActivities<Activities>({ startToCloseTimeout: '30s', retry: patiently });
 
 export const throttle = proxyActivities<ThrottleActivities>({ startToCloseTimeout: '30s', retry: patiently });

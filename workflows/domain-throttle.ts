@@ -25,7 +25,7 @@ import {
   withdrawnSignal,
 } from './messages.ts';
 import { isGone } from './slots.ts';
-import type { Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
+import type { Ask, Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
 import * as rules from './throttle/index.ts';
 import { inWords } from './words.ts';
 
@@ -102,9 +102,11 @@ class Shell {
 
   private listen(): void {
     const { state } = this;
-    setHandler(acquireUpdate, (ask) => this.stir(() => rules.ask(state, ask, Date.now(), Math.random)), {
-      validator: (ask) => refuse(rules.whyAskRefused(ask)),
-    });
+    setHandler(
+      acquireUpdate,
+      (ask, nonce) => ({ ...this.stir(() => rules.ask(state, ask, Date.now(), Math.random)), nonce }),
+      { validator: (ask: Ask, _nonce: string) => refuse(rules.whyAskRefused(ask)) },
+    );
     setHandler(releasedSignal, (release) =>
       this.stir(() => {
         rules.release(state, release, Date.now(), Math.random);

@@ -7,7 +7,8 @@ import type { Answer, Ask, DelayRange, Lease, Release } from './throttle/types.t
 import type { ThrottleView } from './throttle/view.ts';
 
 // To DomainThrottle. An update, because the page needs an answer at once: slot, place in line, or neither.
-export const acquireUpdate = defineUpdate<Answer, [Ask]>('acquire');
+// The nonce comes back with the answer: a repeated update gets the recorded answer, whose `now` is old.
+export const acquireUpdate = defineUpdate<Answer & { nonce: string }, [Ask, string]>('acquire');
 // Signals, because nobody waits for the throttle to agree with what has happened.
 export const releasedSignal = defineSignal<[Release]>('released');
 export const startedSignal = defineSignal<[{ leaseId: string; agoMs: number }]>('started');

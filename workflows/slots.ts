@@ -1,7 +1,8 @@
 /** How a page comes by slots: one ticket a slot, asked for until it is granted, given back when it is not used. */
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
-import { acquireSlot } from './activities.ts';
+import { local, regular } from './activities.ts';
+import { durably } from './durably.ts';
 import { throttleId } from './ids.ts';
 import { grantedSignal, releasedSignal, withdrawnSignal } from './messages.ts';
 import type { PageCarry, PageInput } from './pages.ts';
@@ -90,9 +91,12 @@ export class Slots {
     ask: Ask,
   ): Promise<{ kind: 'over'; crawlOver: boolean } | { kind: 'granted'; lease: Lease } | null> {
     const asks = this.open === null ? 1 : ++this.open.asks;
-    const answer = await acquireSlot.executeWithOptions(
-      { summary: `slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}` },
-      [{ pageId: this.input.page.pageId, domain, ask, asks }],
+    const summary = `slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`;
+    const wanted = { pageId: this.input.page.pageId, domain, ask, asks };
+    // Local, although it waits for another workflow: throttles have a worker of their own and answer at once.
+    const answer = await durably(
+      () => local.acquireSlot.executeWithOptions({ summary }, [wanted]),
+      () => regular.acquireSlot.executeWithOptions({ summary }, [wanted]),
     );
     if (answer.kind === 'over' || answer.kind === 'granted') return answer;
     const now = Date.now();

@@ -22,9 +22,7 @@ export async function registerLinks(
   links: readonly OutLink[],
 ): Promise<string[]> {
   if (links.length === 0) return [];
-  const hashed = links
-    .map((link) => ({ link, hash: urlHash(link.url) }))
-    .sort((a, b) => Buffer.compare(a.hash, b.hash));
+  const hashed = links.map((link) => ({ link, hash: urlHash(link.url) }));
   await tx.$executeRaw`
     INSERT INTO links (page_id, url_hash, url, anchor, rel)
     SELECT ${page.id}, decode(hash, 'hex'), url, anchor, rel

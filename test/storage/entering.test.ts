@@ -22,13 +22,16 @@ test('20 pages with the same 500 links in different order are recorded at once w
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(20));
   const pages = await crawl.admit();
-  const targets = [...numbered(250, 'b.test'), ...numbered(250, 'c.test')];
-  await inARace(db(), 20, (n) => {
+  // Of a domain already known: they would queue up for the row of a new one.
+  await crawl.add('http://b.test/known');
+  const targets = numbered(500, 'b.test');
+  const record = (n: number) => {
     const turned = [...targets.slice(n * 25), ...targets.slice(0, n * 25)];
     return crawl.record(pages[n], { parsed: linksTo(...(n % 2 === 0 ? turned : turned.reverse())) });
-  });
-  expect(await crawl.statuses()).toEqual({ Fetched: 20, Pending: 500 });
-  expect(await crawl.urls()).toEqual([...numbered(20), ...targets].sort());
+  };
+  await inARace(db(), 20, record, (tx) => crawl.addWithin(tx, 'http://b.test/250'));
+  expect(await crawl.statuses()).toEqual({ Fetched: 20, Pending: 501 });
+  expect(await crawl.urls()).toEqual([...numbered(20), 'http://b.test/known', ...targets].sort());
 });
 
 test('20 pages that all link to each other are recorded at once without a deadlock', async () => {

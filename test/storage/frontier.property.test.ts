@@ -72,7 +72,7 @@ test('no page is lost or entered twice, the counts add up, and window and budget
       await expectBalance(crawl, end);
       expect(end.filter(({ status }) => isOpen(status))).toEqual([]);
     }),
-    { numRuns: 40, interruptAfterTimeLimit: 12_000 },
+    { numRuns: 30, interruptAfterTimeLimit: 10_000 },
   );
 });
 

@@ -7,7 +7,7 @@ import type { CrawlSettings } from '../../src/settings.ts';
 import { type Admission, admit } from '../../src/storage/admit.ts';
 import { openCrawl } from '../../src/storage/crawls.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import type { Page } from '../../src/storage/generated/client.ts';
+import type { Page, Prisma } from '../../src/storage/generated/client.ts';
 import { insertPages } from '../../src/storage/insert-pages.ts';
 import { type AttemptToRecord, type Recorded, recordAttempt } from '../../src/storage/record-attempt.ts';
 import type { OutLink } from '../../src/storage/register-links.ts';
@@ -76,10 +76,13 @@ export class TestCrawl {
   ) {}
 
   /** Puts URLs into the frontier as links of nobody. */
-  async add(...urls: string[]): Promise<void> {
+  add(...urls: string[]): Promise<void> {
+    return this.db.$transaction((tx) => this.addWithin(tx, ...urls));
+  }
+
+  addWithin(tx: Prisma.TransactionClient, ...urls: string[]): Promise<void> {
     const pages = urls.map((url) => ({ url, hash: urlHash(url), domain: politenessKey(url, 'host') }));
-    const batch = { crawlId: this.id, depth: 0, hops: 0, seed: false, foundOn: null, pages };
-    await this.db.$transaction((tx) => insertPages(tx, batch));
+    return insertPages(tx, { crawlId: this.id, depth: 0, hops: 0, seed: false, foundOn: null, pages });
   }
 
   admit(by: string = randomUUID(), domains: Admission['domains'] = null): Promise<AdmittedPage[]> {
@@ -187,18 +190,27 @@ export function atOnce<T>(count: number, task: (n: number) => Promise<T>): Promi
 }
 
 /**
- * The same, of tasks that write pages, in as tight a race as can be had: none may lock a row of `pages` before all of
- * them are waiting, for that or for each other.
+ * The same in as tight a race as can be had: all of them must run into what `hold` locks, and go on at once when it lets
+ * go. By default none may lock a page.
  */
-export async function inARace<T>(db: Database, count: number, task: (n: number) => Promise<T>): Promise<T[]> {
+export async function inARace<T>(
+  db: Database,
+  count: number,
+  task: (n: number) => Promise<T>,
+  hold: (tx: Prisma.TransactionClient) => Promise<unknown> = lockPages,
+): Promise<T[]> {
   let racing: Promise<T[]> = Promise.resolve([]);
   await db.$transaction(async (tx) => {
-    // Lets readers pass.
-    await tx.$executeRaw`LOCK TABLE pages IN EXCLUSIVE MODE`;
+    await hold(tx);
     racing = atOnce(count, task);
     while ((await countWaiting(db)) < count) await setTimeout(5);
   });
   return racing;
+}
+
+/** Lets readers pass. */
+function lockPages(tx: Prisma.TransactionClient): Promise<unknown> {
+  return tx.$executeRaw`LOCK TABLE pages IN EXCLUSIVE MODE`;
 }
 
 async function countWaiting(db: Database): Promise<number> {
