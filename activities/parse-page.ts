@@ -21,7 +21,7 @@ export function makeParsePage({ store, parse, crawlOf }: Deps) {
     const { settings } = await crawlOf(crawlId);
     const body = await store.get(contentHash);
     const parsed = await parse({ body, url, contentType, maxLinks: settings.maxLinksPerPage });
-    const hash = await store.put(Buffer.from(JSON.stringify(parsed)));
+    const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
     return { hash, title: parsed.title, language: parsed.language, linksFound: parsed.linksFound };
   };
 }

@@ -9,8 +9,11 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
 export interface ContentStore {
-  /** Gives the key: the SHA-256 of the bytes, in hex. */
-  put(bytes: Uint8Array): Promise<string>;
+  /**
+   * Gives the key: the SHA-256 of the bytes, in hex. `derived`: can be made again, so it need not outlive a power cut and
+   * is not waited for on its way to the disk.
+   */
+  put(bytes: Uint8Array, options?: { derived?: boolean }): Promise<string>;
   get(key: string): Promise<Buffer>;
 }
 
@@ -22,13 +25,13 @@ export function openContentStore(directory: string): ContentStore {
   const pathOf = (key: string): string => join(directory, key.slice(0, 2), key.slice(2, 4), `${key}.gz`);
 
   return {
-    async put(bytes) {
+    async put(bytes, { derived = false } = {}) {
       const key = sha256(bytes);
       const path = pathOf(key);
       if (await exists(path)) return key;
       try {
         await mkdir(dirname(path), { recursive: true });
-        await writeWhole(path, await compress(bytes));
+        await writeWhole(path, await compress(bytes), !derived);
       } catch (error) {
         throw new Error(`Content ${key} could not be written to ${path}: ${messageOf(error)}.`, {
           cause: error,
@@ -55,14 +58,14 @@ export function openContentStore(directory: string): ContentStore {
 }
 
 /** Written aside, then renamed: whoever is killed on the way leaves at most a .tmp file that nobody reads. */
-async function writeWhole(path: string, bytes: Buffer): Promise<void> {
+async function writeWhole(path: string, bytes: Buffer, synced: boolean): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(temporary, 'wx');
     try {
       await file.writeFile(bytes);
       // Before the rename: after a power cut the name must not point at an empty file.
-      await file.datasync();
+      if (synced) await file.datasync();
     } finally {
       await file.close();
     }

@@ -1,6 +1,6 @@
 /** How a page comes by slots: one ticket a slot, asked for until it is granted, given back when it is not used. */
 import { ApplicationFailure } from '@temporalio/common';
-import { condition, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, setHandler, sleep, Trigger, workflowInfo } from '@temporalio/workflow';
 import { local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import { throttleId } from './ids.ts';
@@ -26,6 +26,7 @@ export class Slots {
   private readonly firstRunId: string;
   private tickets: number;
   private open: PageCarry['open'];
+  private heard: Trigger<void> | null = null;
 
   constructor(private readonly input: PageInput) {
     this.firstRunId = input.carry?.firstRunId ?? workflowInfo().runId;
@@ -33,6 +34,7 @@ export class Slots {
     this.open = input.carry?.open ?? null;
     setHandler(grantedSignal, (lease) => {
       this.grants.set(lease.ticket, lease);
+      this.heard?.resolve();
     });
   }
 
@@ -69,6 +71,14 @@ export class Slots {
     const { ticket } = this.ask(front);
     this.open = null;
     await tell(domain, (throttle) => throttle.signal(withdrawnSignal, { ticket }));
+  }
+
+  /** The timer is not cancelled: the page is about to end, and a cancellation would cost more than a stray wake-up. */
+  private async heardOrOverdue(ticket: string, ms: number, why: string): Promise<void> {
+    if (this.grants.has(ticket)) return;
+    this.heard = new Trigger();
+    await Promise.race([this.heard, sleep(ms, { summary: why })]);
+    this.heard = null;
   }
 
   private ask(front: boolean): Ask {
@@ -110,7 +120,7 @@ export class Slots {
             answer.askAgainAt,
             `slot for ${domain}, its line is full: ask again in ${inWords(answer.askAgainAt - now)}`,
           ];
-    await condition(() => this.grants.has(ask.ticket), Math.max(1, until - now), { summary: why });
+    await this.heardOrOverdue(ask.ticket, Math.max(1, until - now), why);
     const lease = this.grants.get(ask.ticket);
     return lease === undefined ? null : { kind: 'granted', lease };
   }

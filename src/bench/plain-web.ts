@@ -11,9 +11,9 @@ export interface PlainWeb {
   stop(): void;
 }
 
-/** `pagesOf[i]` is the number of pages of host i, its front page included. */
-export async function startPlainWeb(pagesOf: readonly number[]): Promise<PlainWeb> {
-  const hosts = new Map(pagesOf.map((pages, i) => [`h${i}.bench.test`, pages]));
+/** `pagesOf[i]` is the number of pages of host i, its front page included. `name` keeps the hosts of two webs apart. */
+export async function startPlainWeb(name: string, pagesOf: readonly number[]): Promise<PlainWeb> {
+  const hosts = new Map(pagesOf.map((pages, i) => [`h${i}.${name}.test`, pages]));
   const arrivals = new Map<string, number[]>();
   const server = createServer((request, response) => {
     const { hostname, pathname } = new URL(request.url ?? '/', `http://${request.headers.host}`);

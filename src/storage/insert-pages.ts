@@ -26,10 +26,10 @@ export async function insertPages(
   const sorted = [...batch.pages].sort((a, b) => Buffer.compare(a.hash, b.hash));
   const domains = [...new Set(sorted.map((page) => page.domain))].sort();
   await tx.$executeRaw`
-    INSERT INTO crawl_domains (crawl_id, domain)
-    SELECT ${batch.crawlId}, domain FROM unnest(${domains}::text[]) AS domain
-    ON CONFLICT DO NOTHING`;
-  await tx.$executeRaw`
+    WITH met AS (
+      INSERT INTO crawl_domains (crawl_id, domain)
+      SELECT ${batch.crawlId}, domain FROM unnest(${domains}::text[]) AS domain
+      ON CONFLICT DO NOTHING)
     INSERT INTO pages (crawl_id, url, url_hash, domain, depth, hops, seed, found_on)
     SELECT ${batch.crawlId}, url, decode(hash, 'hex'), domain, ${batch.depth}, ${batch.hops}, ${batch.seed}, ${batch.foundOn}::bigint
     FROM unnest(${sorted.map((p) => p.url)}::text[], ${sorted.map((p) => p.hash.toString('hex'))}::text[],

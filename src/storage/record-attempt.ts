@@ -2,14 +2,14 @@
  * The transaction that says what an attempt came to: attempt, request, page and links, all or nothing. Run again it
  * changes nothing: a status moves only while it is open, an attempt is written once.
  */
-import type { AttemptReport, ParsedRef } from '../attempt.ts';
+import type { AttemptReport, ParsedRef, RequestRecord } from '../attempt.ts';
 import { type FinalStatus, finalStatusOf, type PageStatus } from '../outcome.ts';
 import type { CrawlSettings } from '../settings.ts';
 import type { PolitenessUnit } from '../urls/index.ts';
 import { refund } from './admit.ts';
 import type { Database } from './database.ts';
 import { followRedirect } from './follow-redirect.ts';
-import type { Prisma } from './generated/client.ts';
+import { Prisma } from './generated/client.ts';
 import type { OutLink } from './register-links.ts';
 import { registerLinks } from './register-links.ts';
 import { stepAside } from './step-aside.ts';
@@ -106,6 +106,7 @@ export async function lockPage(tx: Prisma.TransactionClient, pageId: string): Pr
   return page ?? null;
 }
 
+/** Attempt and request in one statement: this is the hottest path there is. */
 async function insertAttempt(
   tx: Prisma.TransactionClient,
   page: PageRow,
@@ -113,7 +114,7 @@ async function insertAttempt(
 ): Promise<void> {
   const { report, attempt } = done;
   const startedAt = report.request === null ? null : new Date(report.request.startedAt);
-  await tx.$executeRaw`
+  const insert = Prisma.sql`
     INSERT INTO page_crawls (page_id, attempt, outcome, status_code, error_kind, error, priority, started_at, finished_at,
                              slot_wait_ms, latency_ms, bytes, next_attempt_at)
     VALUES (${page.id}, ${attempt}, ${report.outcome}::outcome, ${report.statusCode}::int, ${report.errorKind}, ${report.error},
@@ -121,20 +122,19 @@ async function insertAttempt(
             ${report.latencyMs}::int, ${report.bytes}::int,
             ${done.retryAt === null ? null : new Date(done.retryAt)}::timestamptz)
     ON CONFLICT (page_id, attempt) DO NOTHING`;
-  if (report.request !== null) {
-    await insertRequest(tx, { ...report.request, purpose: 'page', crawlId: page.crawl_id, pageId: page.id });
+  if (report.request === null) {
+    await tx.$executeRaw(insert);
+    return;
   }
+  const request = requestRow({ ...report.request, purpose: 'page', crawlId: page.crawl_id, pageId: page.id });
+  await tx.$executeRaw`WITH attempted AS (${insert}) ${request}`;
 }
 
-export async function insertRequest(
-  tx: Prisma.TransactionClient,
-  request: NonNullable<AttemptReport['request']> & {
-    purpose: 'page' | 'robots';
-    crawlId: string;
-    pageId: bigint;
-  },
-): Promise<void> {
-  await tx.$executeRaw`
+export type RequestRow = RequestRecord & { purpose: 'page' | 'robots'; crawlId: string; pageId: bigint };
+
+/** The statement that records a request that went out. */
+export function requestRow(request: RequestRow): Prisma.Sql {
+  return Prisma.sql`
     INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
                           status_code, took_ms)
     VALUES (${request.leaseId}, ${request.domain}, ${request.crawlId}, ${request.pageId}, ${request.purpose}::purpose,

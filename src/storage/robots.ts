@@ -1,7 +1,7 @@
 /** The stored robots.txt of each origin, and who is fetching it right now. */
 import type { RequestRecord } from '../attempt.ts';
 import type { Database } from './database.ts';
-import { insertRequest } from './record-attempt.ts';
+import { requestRow } from './record-attempt.ts';
 
 export type StoredRobots =
   /** Rules to go by. `body` null: the origin has no robots.txt, so all is allowed. */
@@ -109,5 +109,5 @@ export async function recordRobotsRequest(
   db: Database,
   request: RequestRecord & { crawlId: string; pageId: string },
 ): Promise<void> {
-  await insertRequest(db, { ...request, purpose: 'robots', pageId: BigInt(request.pageId) });
+  await db.$executeRaw(requestRow({ ...request, purpose: 'robots', pageId: BigInt(request.pageId) }));
 }
