@@ -53,10 +53,7 @@ export async function ensureTemporal(
         // Two and a half times as fast as the default, and as safe against a killed process.
         ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
         // As a server on Postgres has it: what runs here must run there.
-        ...setting('limit.maxIDLength', 255),
-        // One machine gains nothing from four partitions a queue, and pays for the hops between them.
-        ...setting('matching.numTaskqueueReadPartitions', 1),
-        ...setting('matching.numTaskqueueWritePartitions', 1),
+        ...['--dynamic-config-value', 'limit.maxIDLength=255'],
         ...['--log-level', 'warn', '--color', 'never'],
       ],
     }),
@@ -64,8 +61,4 @@ export async function ensureTemporal(
     cure: 'Set TEMPORAL_ADDRESS to use a server of your own instead.',
   });
   return { address: `${LOOPBACK}:${port}`, namespace, uiUrl: `http://${LOOPBACK}:${uiPort}` };
-}
-
-function setting(key: string, value: number): string[] {
-  return ['--dynamic-config-value', `${key}=${value}`];
 }

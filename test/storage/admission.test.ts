@@ -57,7 +57,7 @@ test('the row of a domain without room is not waited for', async () => {
 });
 
 test('asked again, the same caller gets what it admitted and is not final, and what there is room for now', async () => {
-  const crawl = await startCrawl(db(), { window: 3 });
+  const crawl = await startCrawl(db(), { window: 2 });
   await crawl.add(...numbered(5));
   const [done, ...kept] = await crawl.admit('persist-1');
   expect(await crawl.admit('persist-1')).toEqual([done, ...kept]);
@@ -65,9 +65,19 @@ test('asked again, the same caller gets what it admitted and is not final, and w
 
   await crawl.record(done);
   const again = await crawl.admit('persist-1');
-  expect(again).toHaveLength(3);
+  expect(again).toHaveLength(2);
   expect(again).toEqual(expect.arrayContaining(kept));
   expect(again).not.toContainEqual(done);
+});
+
+test('a window is filled again once half of it is free, several pages at a time', async () => {
+  const crawl = await startCrawl(db(), { window: 4 });
+  await crawl.add(...numbered(10));
+  const [first, second] = await crawl.admit('begin');
+  await crawl.record(first);
+  expect(await crawl.admit('too early')).toEqual([]);
+  await crawl.record(second);
+  expect(await crawl.admit('half is free')).toHaveLength(2);
 });
 
 test('only the named domains are looked at', async () => {
