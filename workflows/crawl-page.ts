@@ -2,18 +2,18 @@
  * One page, from its admission to its final status: ask for a slot, fetch, parse, persist, start what was found.
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
-import { CancellationScope, continueAsNew, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure } from '@temporalio/common';
+import { CancellationScope, continueAsNew, isCancellation, sleep } from '@temporalio/workflow';
 import type { FetchResult, PersistInput, PersistResult } from '../activities/index.ts';
 import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
-import { fetchPage, local, parsePage, regular } from './activities.ts';
+import { local, parsePage, regular } from './activities.ts';
 import { durably } from './durably.ts';
-import { fetchQueue } from './ids.ts';
 import { type PageInput, type RobotsHop, startPages } from './pages.ts';
 import { asTemporalPolicy, retryDelayMs } from './retry-policy.ts';
-import { type Slot, Slots } from './slots.ts';
-import { inWords } from './words.ts';
+import { type Granted, Slots } from './slots.ts';
+import { spendSlot } from './spend-slot.ts';
+import { brief, inWords } from './words.ts';
 
 /** Fetches that were sent and never reported before the page is charged an attempt for them. */
 const MOST_SENT_AND_LOST = 3;
@@ -21,8 +21,6 @@ const MOST_SENT_AND_LOST = 3;
 /** After this many refused leases in a row something is slow: do not ask again at once. */
 const PATIENT_REFUSALS = 3;
 const REFUSAL_PAUSE_MS = 5_000;
-
-type Granted = Extract<Slot, { kind: 'granted' }>;
 
 export async function CrawlPage(input: PageInput): Promise<void> {
   const slots = new Slots(input);
@@ -66,7 +64,7 @@ class PageVisit {
       if (slot.kind === 'renew') return this.renew();
       if (slot.kind === 'over') return this.end(slot.crawlOver);
       this.askedAt ??= slot.askedAt;
-      const result = await this.fetch(slot);
+      const result = await spendSlot(this.input, this.slots, slot, this.robotsHop);
       const goesOn = await this.heed(slot, result);
       if (!goesOn) return;
     }
@@ -80,7 +78,7 @@ class PageVisit {
       case 'refused':
         this.refusals += 1;
         if (this.refusals > PATIENT_REFUSALS)
-          await sleep(REFUSAL_PAUSE_MS, { summary: `slot not used: ${result.reason}` });
+          await sleep(REFUSAL_PAUSE_MS, { summary: brief(`slot not used: ${result.reason}`) });
         return true;
       case 'robots-read':
         this.robotsHop = null;
@@ -100,54 +98,11 @@ class PageVisit {
     }
   }
 
-  private async fetch(slot: Granted): Promise<FetchResult> {
-    const { lease, ask, domain } = slot;
-    const { page, crawlId, settings } = this.input;
-    const left = lease.startBy - Date.now();
-    if (left <= 0) {
-      await this.slots.giveBack(domain, lease.id, { kind: 'unused' });
-      return { kind: 'refused', reason: 'its start window had passed', reported: true };
-    }
-    try {
-      const result = await fetchPage.executeWithOptions(
-        {
-          taskQueue: fetchQueue(workflowInfo().taskQueue),
-          scheduleToStartTimeout: left,
-          startToCloseTimeout: left + settings.fetch.totalTimeoutMs + settings.heartbeatMs,
-          heartbeatTimeout: settings.heartbeatMs,
-          summary: this.robotsHop === null ? `fetch ${page.url}` : `fetch ${this.robotsHop.url}`,
-        },
-        [{ crawlId, pageId: page.pageId, url: page.url, domain, lease, ask, robotsHop: this.robotsHop }],
-      );
-      // The fetch could not reach the throttle: say it for it, and wait until it is said.
-      if (!result.reported)
-        await this.slots.giveBack(domain, lease.id, { kind: wasSent(result) ? 'lost' : 'unused' });
-      return result;
-    } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
-      return this.fetchDied(slot, error);
-    }
-  }
-
-  /** The fetch ended without a word of its own: its worker died, hung, or threw what nobody expected. */
-  private async fetchDied(slot: Granted, failure: ActivityFailure): Promise<FetchResult> {
-    const { cause } = failure;
-    const neverStarted =
-      cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
-    await CancellationScope.nonCancellable(() =>
-      this.slots.giveBack(slot.domain, slot.lease.id, { kind: neverStarted ? 'unused' : 'lost' }),
-    );
-    if (isCancellation(failure)) throw failure;
-    if (neverStarted) return { kind: 'refused', reason: 'no worker took the fetch in time', reported: true };
-    const reason = cause instanceof ApplicationFailure ? cause.message : 'its worker stopped answering';
-    return { kind: 'trouble', reason, sent: true, reported: true };
-  }
-
   /** Trouble of our own costs no attempt; only a request that was sent and lost is counted, so that it has an end. */
   private async trouble(slot: Granted, reason: string, sent: boolean): Promise<boolean> {
     if (sent) this.sentAndLost += 1;
     if (this.sentAndLost < MOST_SENT_AND_LOST) {
-      if (!sent) await sleep(REFUSAL_PAUSE_MS, { summary: `trouble of our own: ${reason}` });
+      if (!sent) await sleep(REFUSAL_PAUSE_MS, { summary: brief(`trouble of our own: ${reason}`) });
       return true;
     }
     this.sentAndLost = 0;
@@ -197,7 +152,7 @@ class PageVisit {
     const { page, crawlId, settings } = this.input;
     try {
       const parsed = await parsePage.executeWithOptions(
-        { retry: asTemporalPolicy(settings.retry), summary: `parse ${page.url}` },
+        { retry: asTemporalPolicy(settings.retry), summary: brief(`parse ${page.url}`) },
         [
           {
             crawlId,
@@ -231,7 +186,7 @@ class PageVisit {
 
   private async sleepUntil(at: number, why: string): Promise<void> {
     const ms = at - Date.now();
-    if (ms > 0) await sleep(ms, { summary: `${why} in ${inWords(ms)}`.slice(0, 200) });
+    if (ms > 0) await sleep(ms, { summary: brief(`${why} in ${inWords(ms)}`) });
   }
 
   private async end(crawlOver: boolean): Promise<void> {
@@ -246,29 +201,11 @@ class PageVisit {
   }
 }
 
-/** Whether the lease of an unreported result may have been used. */
-function wasSent(result: FetchResult): boolean {
-  switch (result.kind) {
-    case 'refused':
-    case 'held':
-      return false;
-    case 'trouble':
-      return result.sent;
-    case 'robots-read':
-    case 'robots-moved':
-    case 'attempt':
-      return true;
-  }
-}
-
 /** Writes what happened, then starts the pages for which that made room. */
 async function settle(input: PageInput, event: PersistInput['event']): Promise<PersistResult> {
   const step: PersistInput = { crawlId: input.crawlId, pageId: input.page.pageId, event };
-  const summary =
-    `record ${event.kind === 'attempt' ? event.report.outcome : event.kind} for ${input.page.url}`.slice(
-      0,
-      200,
-    );
+  const what = event.kind === 'attempt' ? event.report.outcome : event.kind;
+  const summary = brief(`record ${what} for ${input.page.url}`);
   const persisted = await durably(
     () => local.persistPage.executeWithOptions({ summary }, [step]),
     () => regular.persistPage.executeWithOptions({ summary }, [step]),

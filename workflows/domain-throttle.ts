@@ -27,7 +27,7 @@ import {
 import { isGone } from './slots.ts';
 import type { Ask, Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
 import * as rules from './throttle/index.ts';
-import { inWords } from './words.ts';
+import { brief, inWords } from './words.ts';
 
 export interface ThrottleInput {
   domain: string;
@@ -65,7 +65,7 @@ class Shell {
     for (;;) {
       if (state.openedAt === null) {
         const read = await steps.openDomain.executeWithOptions(
-          { summary: `read what is known of ${domain}` },
+          { summary: brief(`read what is known of ${domain}`) },
           [{ domain, assure: rules.toAssure(state) }],
         );
         rules.opened(state, read, Date.now());
@@ -176,9 +176,10 @@ class Shell {
     this.savedAt = Date.now();
     const stored = rules.toStored(state, clean);
     rules.writing(state, stored);
-    await steps.saveDomain.executeWithOptions({ summary: `write down what was learned of ${domain}` }, [
-      { domain, epoch, stored },
-    ]);
+    await steps.saveDomain.executeWithOptions(
+      { summary: brief(`write down what was learned of ${domain}`) },
+      [{ domain, epoch, stored }],
+    );
     rules.written(state, stored);
     this.saving = false;
     this.stirred = true;

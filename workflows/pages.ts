@@ -4,6 +4,7 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import type { FetchLimits, RetrySettings } from '../src/settings.ts';
 import { pageWorkflowId } from './ids.ts';
 import type { DelayRange } from './throttle/types.ts';
+import { brief } from './words.ts';
 
 /** A page the frontier has admitted and somebody must start. */
 export interface AdmittedPage {
@@ -58,8 +59,6 @@ export interface RobotsHop {
   hop: number;
 }
 
-const SUMMARY_BYTES = 400;
-
 /** Starts the pages and returns once each of them has started: a start not waited for is dropped with its parent. */
 export async function startPages(
   crawlId: string,
@@ -76,8 +75,8 @@ async function startPage(input: PageInput): Promise<void> {
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      // Ids are hashes; this is what people see in the list of the Web UI. ASCII after normalisation, so bytes = chars.
-      staticSummary: input.page.url.slice(0, SUMMARY_BYTES),
+      // Ids are hashes; this is what people see in the list of the Web UI.
+      staticSummary: brief(input.page.url),
     });
   } catch (error) {
     // Somebody else started it: that is all we wanted.

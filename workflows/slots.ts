@@ -7,14 +7,22 @@ import { throttleId } from './ids.ts';
 import { grantedSignal, releasedSignal, withdrawnSignal } from './messages.ts';
 import type { PageCarry, PageInput } from './pages.ts';
 import type { Ask, Lease, Use } from './throttle/types.ts';
-import { inWords, ordinal } from './words.ts';
+import { brief, inWords, ordinal } from './words.ts';
 
 /** Added to the expected time of a grant before asking again; doubles with every ask. */
 const SLACK_MS = 30_000;
 const MOST_SLACK_MS = 3_600_000;
 
+export interface Granted {
+  kind: 'granted';
+  lease: Lease;
+  ask: Ask;
+  domain: string;
+  askedAt: number;
+}
+
 export type Slot =
-  | { kind: 'granted'; lease: Lease; ask: Ask; domain: string; askedAt: number }
+  | Granted
   /** The page has nothing to do any more; `crawlOver` when that is because its crawl ended. */
   | { kind: 'over'; crawlOver: boolean }
   /** The history is long enough: go on in a new run, with the same ticket. */
@@ -77,7 +85,7 @@ export class Slots {
   private async heardOrOverdue(ticket: string, ms: number, why: string): Promise<void> {
     if (this.grants.has(ticket)) return;
     this.heard = new Trigger();
-    await Promise.race([this.heard, sleep(ms, { summary: why })]);
+    await Promise.race([this.heard, sleep(ms, { summary: brief(why) })]);
     this.heard = null;
   }
 
@@ -101,7 +109,7 @@ export class Slots {
     ask: Ask,
   ): Promise<{ kind: 'over'; crawlOver: boolean } | { kind: 'granted'; lease: Lease } | null> {
     const asks = this.open === null ? 1 : ++this.open.asks;
-    const summary = `slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`;
+    const summary = brief(`slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`);
     const wanted = { pageId: this.input.page.pageId, domain, ask, asks };
     // Local, although it waits for another workflow: throttles have a worker of their own and answer at once.
     const answer = await durably(

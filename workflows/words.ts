@@ -20,3 +20,13 @@ export function inWords(ms: number): string {
   }
   return `${Math.max(0, Math.round(ms))} ms`;
 }
+
+/** The server refuses summaries of more than 400 bytes. */
+const SUMMARY_BYTES = 400;
+const MOST_BYTES_A_CHARACTER = 4;
+
+/** A text cut to what a summary may hold: most are ASCII, where a character is a byte. */
+export function brief(text: string): string {
+  const isAscii = /^[\x20-\x7e]*$/.test(text);
+  return text.slice(0, isAscii ? SUMMARY_BYTES : SUMMARY_BYTES / MOST_BYTES_A_CHARACTER);
+}

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
+/** Longer than an id or a summary may be on a Temporal server. */
+const LONG_PATH = `/${'long/'.repeat(300)}`;
+
 /** One site with a page for every way a page can end. */
 describe('a crawl of one site', () => {
   let amble: Amble;
@@ -18,7 +21,7 @@ describe('a crawl of one site', () => {
           case '/':
             return {
               headers: { etag: '"v1"' },
-              body: `<html lang="en"><title>Front</title>${links('/ok', '/ok#again', '/gone', '/flaky', '/dead', '/moved', '/file.pdf', '/private/x', '/slow')}`,
+              body: `<html lang="en"><title>Front</title>${links('/ok', '/ok#again', '/gone', '/flaky', '/dead', '/moved', '/file.pdf', '/private/x', '/slow', LONG_PATH)}`,
             };
           case '/ok':
             return { body: `<title>Fine</title>${links('/', '/ok')}` };
@@ -71,6 +74,7 @@ describe('a crawl of one site', () => {
       '/file.pdf': 'Rejected',
       '/private/x': 'Blocked',
       '/slow': 'Failed',
+      [LONG_PATH]: 'Failed',
     });
     const crawl = await amble.db.crawl.findUniqueOrThrow({ where: { id: crawlId } });
     expect(crawl.status).toBe('Completed');
@@ -139,7 +143,7 @@ describe('a crawl of one site', () => {
   it('registers every outbound link', async () => {
     const front = await page('/');
     const stored = await amble.db.link.findMany({ where: { pageId: front.id } });
-    expect(stored).toHaveLength(8);
+    expect(stored).toHaveLength(9);
   });
 
   it('records every request that reached the site, and each kept its gap exactly', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inWords, ordinal } from '../../workflows/words.ts';
+import { brief, inWords, ordinal } from '../../workflows/words.ts';
 
 test.each([
   [1, '1st'],
@@ -31,3 +31,11 @@ test.each([
 ])('%d ms reads %s', (ms, words) => {
   expect(inWords(ms)).toBe(words);
 });
+
+test.each(['x'.repeat(1_000), 'ü'.repeat(1_000), '🕸'.repeat(1_000)])(
+  'a summary never has more than 400 bytes',
+  (text) => {
+    expect(Buffer.byteLength(brief(text))).toBeLessThanOrEqual(400);
+    expect(text.startsWith(brief(text))).toBe(true);
+  },
+);

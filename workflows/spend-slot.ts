@@ -1,0 +1,71 @@
+/** What a page does with a lease: has it fetched, and sees to it that the throttle hears what became of it. */
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
+import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { FetchResult } from '../activities/index.ts';
+import { fetchPage } from './activities.ts';
+import { fetchQueue } from './ids.ts';
+import type { PageInput, RobotsHop } from './pages.ts';
+import type { Granted, Slots } from './slots.ts';
+import { brief } from './words.ts';
+
+export async function spendSlot(
+  { page, crawlId, settings }: PageInput,
+  slots: Slots,
+  { lease, ask, domain }: Granted,
+  robotsHop: RobotsHop | null,
+): Promise<FetchResult> {
+  const left = lease.startBy - Date.now();
+  if (left <= 0) {
+    await slots.giveBack(domain, lease.id, { kind: 'unused' });
+    return { kind: 'refused', reason: 'its start window had passed', reported: true };
+  }
+  try {
+    const result = await fetchPage.executeWithOptions(
+      {
+        taskQueue: fetchQueue(workflowInfo().taskQueue),
+        scheduleToStartTimeout: left,
+        startToCloseTimeout: left + settings.fetch.totalTimeoutMs + settings.heartbeatMs,
+        heartbeatTimeout: settings.heartbeatMs,
+        summary: brief(`fetch ${robotsHop?.url ?? page.url}`),
+      },
+      [{ crawlId, pageId: page.pageId, url: page.url, domain, lease, ask, robotsHop }],
+    );
+    // The fetch could not reach the throttle: say it for it, and wait until it is said.
+    if (!result.reported) {
+      await slots.giveBack(domain, lease.id, { kind: mayBeUsed(result) ? 'lost' : 'unused' });
+    }
+    return result;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return fetchDied(error, (use) => slots.giveBack(domain, lease.id, { kind: use }));
+  }
+}
+
+/** The fetch ended without a word of its own: its worker died, hung, or threw what nobody expected. */
+async function fetchDied(
+  failure: ActivityFailure,
+  giveBack: (use: 'unused' | 'lost') => Promise<void>,
+): Promise<FetchResult> {
+  const { cause } = failure;
+  const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
+  await CancellationScope.nonCancellable(() => giveBack(neverStarted ? 'unused' : 'lost'));
+  if (isCancellation(failure)) throw failure;
+  if (neverStarted) return { kind: 'refused', reason: 'no worker took the fetch in time', reported: true };
+  const reason = cause instanceof ApplicationFailure ? cause.message : 'its worker stopped answering';
+  return { kind: 'trouble', reason, sent: true, reported: true };
+}
+
+/** Whether a request may have gone out under the lease. */
+function mayBeUsed(result: FetchResult): boolean {
+  switch (result.kind) {
+    case 'refused':
+    case 'held':
+      return false;
+    case 'trouble':
+      return result.sent;
+    case 'robots-read':
+    case 'robots-moved':
+    case 'attempt':
+      return true;
+  }
+}
