@@ -111,7 +111,7 @@ function parseOrFail(crawlId: string, input: unknown, { config }: Deps): ReturnT
 
 async function isRunning({ client }: Deps, crawlId: string, page: AdmittedPage): Promise<boolean> {
   try {
-    const { status } = await client.workflow.getHandle(pageWorkflowId(crawlId, page.urlHash)).describe();
+    const { status } = await client.workflow.getHandle(pageWorkflowId(crawlId, page)).describe();
     return status.name === 'RUNNING';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;

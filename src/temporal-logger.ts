@@ -5,11 +5,15 @@ import type { Logger } from 'pino';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
+/** Said of the worker that only fetches, at every start: as it should be. */
+const NO_NEWS = 'No workflows registered';
+
 /** The SDK's "info" tells of its own comings and goings: for people who debug. */
 export function temporalLogger(log: Logger): TemporalLogger {
   return new DefaultLogger('INFO', ({ level, message, meta }: LogEntry) => {
     // Under `err` pino writes out what an error holds; under any other name only {}.
     const { error, ...rest } = meta ?? {};
-    log[LEVELS[level]](error === undefined ? rest : { ...rest, err: error }, message);
+    const to = message.startsWith(NO_NEWS) ? 'debug' : LEVELS[level];
+    log[to](error === undefined ? rest : { ...rest, err: error }, message);
   });
 }

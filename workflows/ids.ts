@@ -2,9 +2,17 @@
 
 export const throttleId = (domain: string): string => `throttle:${domain}`;
 
-/** By hash, since a URL may be longer than the 255 characters an id may have on Postgres. */
-export const pageWorkflowId = (crawlId: string, urlHashHex: string): string =>
-  `page:${crawlId}:${urlHashHex.slice(0, 32)}`;
+const READABLE_LENGTH = 80;
+const HASH_LENGTH = 24;
+
+/**
+ * The beginning of the URL is for people, who look for a page in a list of ids; the hash makes it unique. A whole URL may
+ * be longer than the 255 characters that an id may have on Postgres.
+ */
+export function pageWorkflowId(crawlId: string, { url, urlHash }: { url: string; urlHash: string }): string {
+  const readable = url.replace(/^https?:\/\//, '').slice(0, READABLE_LENGTH);
+  return `page:${crawlId}:${readable}:${urlHash.slice(0, HASH_LENGTH)}`;
+}
 
 /** Its own queue and worker: a throttle must answer while every page of the other worker is busy asking it. */
 export const throttleQueue = (taskQueue: string): string => `${taskQueue}-throttle`;

@@ -71,11 +71,10 @@ export async function startPages(
 async function startPage(input: PageInput): Promise<void> {
   try {
     await startChild('CrawlPage', {
-      workflowId: pageWorkflowId(input.crawlId, input.page.urlHash),
+      workflowId: pageWorkflowId(input.crawlId, input.page),
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      // Ids are hashes; this is what people see in the list of the Web UI.
       staticSummary: brief(input.page.url),
     });
   } catch (error) {

@@ -13,10 +13,12 @@ export interface EventCounts {
 
 /** Over pages that were fetched at their first attempt and spent no slot on robots.txt. */
 export async function countEvents(client: Client, db: Database, crawlId: string): Promise<EventCounts> {
-  const pages = await db.$queryRaw<{ url_hash: Uint8Array }[]>`
-    SELECT url_hash FROM pages p WHERE crawl_id = ${crawlId} AND status = 'Fetched' AND attempts = 1
+  const pages = await db.$queryRaw<{ url: string; url_hash: Uint8Array }[]>`
+    SELECT url, url_hash FROM pages p WHERE crawl_id = ${crawlId} AND status = 'Fetched' AND attempts = 1
       AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.page_id = p.id AND r.purpose = 'robots')`;
-  const ids = pages.map(({ url_hash }) => pageWorkflowId(crawlId, Buffer.from(url_hash).toString('hex')));
+  const ids = pages.map(({ url, url_hash }) =>
+    pageWorkflowId(crawlId, { url, urlHash: Buffer.from(url_hash).toString('hex') }),
+  );
   const domains = await db.crawlDomain.findMany({ where: { crawlId } });
   const counts = await eventsOfAll(client, ids);
   const throttles = await eventsOfAll(
