@@ -30,6 +30,13 @@ const CRAWL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const CANCEL_AT_ONCE = 20;
 const CANCEL_PER_ROUND = 1_000;
 
+export interface OpenedCrawl {
+  settings: PageSettings;
+  sweepIntervalMs: number;
+  /** It was being cancelled when its workflow was lost. */
+  cancelling: boolean;
+}
+
 export interface SweepResult extends PageCounts {
   start: AdmittedPage[];
   ended: boolean;
@@ -38,18 +45,13 @@ export interface SweepResult extends PageCounts {
 export function makeCrawlSteps(deps: Deps) {
   const { db, config } = deps;
   return {
-    async openCrawl({
-      crawlId,
-      input,
-    }: {
-      crawlId: string;
-      input: unknown;
-    }): Promise<{ settings: PageSettings; sweepIntervalMs: number }> {
-      const { settings } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
+    async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<OpenedCrawl> {
+      const { settings, status } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
       const { delay, concurrency, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
       return {
         settings: { delay, concurrency, retry, fetch, longWaitMs, heartbeatMs: config.heartbeatMs },
         sweepIntervalMs,
+        cancelling: status === 'Cancelling',
       };
     },
 
@@ -79,7 +81,7 @@ export function makeCrawlSteps(deps: Deps) {
 async function takeUp({ db }: Deps, crawlId: string): Promise<CrawlRecord | null> {
   const known = await findCrawl(db, crawlId);
   if (known === null) return null;
-  if (known.status === 'Running' || known.status === 'Paused') {
+  if (known.status === 'Running' || known.status === 'Paused' || known.status === 'Cancelling') {
     await lookAfterAll(db, crawlId);
     return known;
   }

@@ -58,6 +58,11 @@ export function agentFor({ agents }: Deps, { resolve, allowNetworks, fetch }: Cr
   return agents.agentFor({ resolve, allowNetworks, connectTimeoutMs: fetch.connectTimeoutMs });
 }
 
+/** What becomes of a page whose address the network policy refuses. */
+export function refusedReport(exchange: FailedExchange): AttemptReport {
+  return { ...judgeFailure(exchange), request: null, finishedAt: Date.now(), latencyMs: null, bytes: null };
+}
+
 type Judged = Pick<AttemptReport, 'outcome' | 'statusCode' | 'errorKind' | 'error' | 'found'>;
 
 const nothing: Found = { kind: 'nothing' };

@@ -1,5 +1,5 @@
 /** Spends the lease on robots.txt. A redirect is followed by the page with a slot of the host it leads to. */
-import { PRODUCT_TOKEN, sendRequest } from '../src/http/index.ts';
+import { productToken, sendRequest } from '../src/http/index.ts';
 import { MAX_ROBOTS_BYTES, parseRobots, robotsVerdict } from '../src/robots/index.ts';
 import {
   extendClaim,
@@ -11,7 +11,7 @@ import {
 import { politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
-import { agentFor } from './fetch-document.ts';
+import { agentFor, refusedReport } from './fetch-document.ts';
 import type { FetchInput, Unreported } from './fetch-page.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { claimMs } from './robots-decision.ts';
@@ -44,10 +44,15 @@ export async function fetchRobots(
     await unclaimRobots(db, target.origin);
     throw new Error(exchange.message);
   }
+  if (exchange.kind === 'error' && exchange.errorKind === 'forbidden' && target.hop === 0) {
+    // The page itself is at that address: it is refused now, instead of waiting for a robots.txt nobody may read.
+    await unclaimRobots(db, target.origin);
+    return { kind: 'attempt', report: refusedReport(exchange) };
+  }
   const verdict = robotsVerdict(exchange, target.url);
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
   if (verdict.kind === 'rules') {
-    const delayMs = parseRobots(verdict.text, target.origin).crawlDelayMs(PRODUCT_TOKEN);
+    const delayMs = parseRobots(verdict.text, target.origin).crawlDelayMs(productToken(config.userAgent));
     lease.noteCrawlDelay({ origin: target.origin, delayMs });
   }
   await lease.report();

@@ -7,6 +7,7 @@ import { makeParsePage } from './parse-page.ts';
 import { makePersistPage } from './persist-page.ts';
 import { makeThrottleSteps } from './throttle-steps.ts';
 
+export type { OpenedCrawl } from './crawl-steps.ts';
 export type { Deps } from './deps.ts';
 export type { FetchResult } from './fetch-page.ts';
 export type { PersistInput, PersistResult } from './persist-page.ts';

@@ -1,5 +1,5 @@
 /** Whether a page may be fetched, decided after the grant from the stored robots.txt of its origin. */
-import { PRODUCT_TOKEN } from '../src/http/index.ts';
+import { productToken } from '../src/http/index.ts';
 import { parseRobots, type RobotsRules } from '../src/robots/index.ts';
 import { consultRobots } from '../src/storage/robots.ts';
 import { originOf } from '../src/urls/index.ts';
@@ -34,7 +34,7 @@ export async function decideByRobots(deps: Deps, url: string, domain: string): P
     case 'rules': {
       if (stored.body === null) return { kind: 'fetch' };
       const rules = parsedOnce(origin, stored.fetchedAt, stored.body);
-      if (rules.isAllowed(url, PRODUCT_TOKEN)) return { kind: 'fetch' };
+      if (rules.isAllowed(url, productToken(config.userAgent))) return { kind: 'fetch' };
       return { kind: 'disallowed', why: `Disallowed by ${origin}/robots.txt.` };
     }
   }

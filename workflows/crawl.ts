@@ -13,15 +13,14 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { OpenedCrawl } from '../activities/index.ts';
 import { local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import { type CrawlProgress, nudgeSignal, progressQuery } from './messages.ts';
-import { type PageSettings, startPages } from './pages.ts';
+import { startPages } from './pages.ts';
 
 /** What the crawl's next run must know of the ones before it. */
-interface CrawlCarry {
-  settings: PageSettings;
-  sweepIntervalMs: number;
+interface CrawlCarry extends OpenedCrawl {
   progress: CrawlProgress;
 }
 
@@ -44,7 +43,8 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     nudged = true;
   });
   try {
-    const { settings, sweepIntervalMs } = carry ?? (await open(input));
+    const { settings, sweepIntervalMs, cancelling } = carry ?? (await open(input));
+    if (cancelling) await drain(crawlId);
     for (let round = 1; ; round += 1) {
       nudged = false;
       const look = { crawlId, by: `${runId}:${round}` };
@@ -58,7 +58,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
       await startPages(crawlId, settings, seen.start);
       if (seen.ended) return { crawlId, pages: seen.pages, found: seen.found };
       if (workflowInfo().continueAsNewSuggested) {
-        await continueAsNew<typeof Crawl>(input, { settings, sweepIntervalMs, progress });
+        await continueAsNew<typeof Crawl>(input, { settings, sweepIntervalMs, cancelling, progress });
       }
       await condition(() => nudged, sweepIntervalMs, { summary: 'until the next look at the frontier' });
     }
@@ -68,7 +68,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
   }
 }
 
-async function open(input: unknown): Promise<Pick<CrawlCarry, 'settings' | 'sweepIntervalMs'>> {
+async function open(input: unknown): Promise<OpenedCrawl> {
   const { workflowId: crawlId } = workflowInfo();
   try {
     return await regular.openCrawl.executeWithOptions({ summary: 'check the input and open the crawl' }, [

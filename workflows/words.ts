@@ -16,7 +16,8 @@ const UNITS = [
 /** 3_600_000 is "1 h", 90_000 is "1.5 min". */
 export function inWords(ms: number): string {
   for (const [unit, length] of UNITS) {
-    if (ms >= length) return `${Number((ms / length).toFixed(1))} ${unit}`;
+    // 3,599,990 ms is an hour to a person.
+    if (ms >= 0.999 * length) return `${Number((ms / length).toFixed(1))} ${unit}`;
   }
   return `${Math.max(0, Math.round(ms))} ms`;
 }

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import type { AmbleConfig } from '../config/index.ts';
 import { isRunning } from '../engines/engine.ts';
 import { homeAt } from '../engines/home.ts';
-import { startEngines } from '../engines/index.ts';
+import { startDatabase } from '../engines/index.ts';
 import { postgresEngine } from '../engines/postgres.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import { engineOptions } from './session.ts';
 import { say } from './terminal.ts';
 
 export interface Store {
@@ -23,8 +22,8 @@ export async function openStore(config: AmbleConfig): Promise<Store | null> {
   const home = homeAt(config.home);
   if (!existsSync(home.postgres.data)) return null;
   if (!(await isRunning(postgresEngine(home))))
-    say(`Starting the engines of ${config.home} for a moment, to read from them.`);
-  const engines = await startEngines(engineOptions(config, say));
+    say(`Starting the database of ${config.home} for a moment, to read from it.`);
+  const engines = await startDatabase({ home: config.home, say });
   const db = openDatabase(engines.databaseUrl);
   return {
     db,

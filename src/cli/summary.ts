@@ -26,7 +26,7 @@ function headline(progress: Progress): string {
     case 'Running':
     case 'Paused':
     case 'Cancelling':
-      return `Crawl ${progress.crawl} is ${progress.status.toLowerCase()} since ${took}: ${found}, ${openPages(progress).toLocaleString('en')} still open.`;
+      return `Crawl ${progress.crawl} is ${progress.status.toLowerCase()}, for ${took} so far: ${found}, ${openPages(progress).toLocaleString('en')} still open.`;
   }
 }
 

@@ -6,7 +6,18 @@ import { z } from 'zod';
 import type { CrawlSettings } from '../settings.ts';
 import { formatBytes } from './bytes.ts';
 import { formatDelayRange, formatDuration } from './duration.ts';
-import { bytes, cidrs, count, countOrNone, delayRange, duration, factor, oneOf, resolves } from './values.ts';
+import {
+  bytes,
+  cidrs,
+  count,
+  countOrNone,
+  delayRange,
+  duration,
+  factor,
+  oneOf,
+  resolves,
+  span,
+} from './values.ts';
 
 export const crawlShape = {
   scope: oneOf('host', 'site', 'any'),
@@ -22,9 +33,9 @@ export const crawlShape = {
     jitter: duration(),
   }),
   fetch: z.strictObject({
-    connectTimeout: duration(),
-    headersTimeout: duration(),
-    totalTimeout: duration(),
+    connectTimeout: span(),
+    headersTimeout: span(),
+    totalTimeout: span(),
     maxBody: bytes(),
   }),
   resolve: resolves(),
@@ -32,7 +43,7 @@ export const crawlShape = {
   window: count(1),
   maxWaiting: count(0),
   longWait: duration(),
-  sweepInterval: duration(),
+  sweepInterval: span(),
   maxLinksPerPage: count(0),
 };
 

@@ -1,4 +1,4 @@
-/** Spans of time as people write them: `250ms`, `10s`, `1.5h`, a range `5s-15s`; a bare number is milliseconds. */
+/** Spans of time as people write them: `250ms`, `10s`, `1.5h`, a range `5s-15s`; a number in JSON is milliseconds. */
 import type { DelayRange } from '../../workflows/throttle/types.ts';
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -6,15 +6,20 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_4
 /** Largest first: the written form uses the largest unit that leaves no fraction. */
 const WRITTEN_UNITS = ['d', 'h', 'm', 's'] as const;
 
+/** A longer delay is a mistake in the unit; the throttle would refuse it. */
+export const MAX_DELAY_MS = 24 * 3_600_000;
+
 /** Temporal's timers and Postgres integers take no more; nobody waits longer than 24 days either. */
 export const MAX_DURATION_MS = 2 ** 31 - 1;
 
 export function parseDuration(raw: unknown): number | undefined {
   if (typeof raw === 'number') return acceptable(raw);
   if (typeof raw !== 'string') return undefined;
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?$/.exec(raw.trim().toLowerCase());
-  if (!match) return undefined;
-  return acceptable(Number(match[1]) * UNIT_MS[unitOf(match[2])]);
+  // Without a unit "10" would be ten milliseconds to us and ten seconds to whoever typed it.
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)$/.exec(raw.trim().toLowerCase());
+  if (raw.trim() === '0') return 0;
+  const unit = match?.[2];
+  return isUnit(unit) ? acceptable(Number(match?.[1]) * UNIT_MS[unit]) : undefined;
 }
 
 export function parseDelayRange(raw: unknown): DelayRange | undefined {
@@ -22,7 +27,7 @@ export function parseDelayRange(raw: unknown): DelayRange | undefined {
   if (rest.length > 0) return undefined;
   const minMs = parseDuration(first);
   const maxMs = second === undefined ? minMs : parseDuration(second);
-  if (minMs === undefined || maxMs === undefined || minMs > maxMs) return undefined;
+  if (minMs === undefined || maxMs === undefined || minMs > maxMs || maxMs > MAX_DELAY_MS) return undefined;
   return { minMs, maxMs };
 }
 
@@ -42,15 +47,6 @@ function acceptable(ms: number): number | undefined {
   return Number.isFinite(ms) && rounded >= 0 && rounded <= MAX_DURATION_MS ? rounded : undefined;
 }
 
-function unitOf(written: string | undefined): keyof typeof UNIT_MS {
-  switch (written) {
-    case 's':
-    case 'm':
-    case 'min':
-    case 'h':
-    case 'd':
-      return written;
-    default:
-      return 'ms';
-  }
+function isUnit(written: string | undefined): written is keyof typeof UNIT_MS {
+  return written !== undefined && written in UNIT_MS;
 }

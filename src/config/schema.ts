@@ -11,6 +11,7 @@ import {
   httpUrlOrNone,
   oneOf,
   postgresUrlOrNone,
+  span,
   text,
   textOrNone,
 } from './values.ts';
@@ -81,7 +82,7 @@ export const configSchema = z.strictObject({
   }),
   robots: z.strictObject({ fresh: duration(), hold: duration(), maxHold: duration(), giveUp: duration() }),
   fetchSlots: count(1),
-  heartbeat: duration(),
+  heartbeat: span(),
   ...crawlShape,
 });
 

@@ -4,6 +4,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { parseCidr } from '../http/network-policy.ts';
 import { parseBytes } from './bytes.ts';
 import { parseDelayRange, parseDuration } from './duration.ts';
 
@@ -44,9 +45,8 @@ function readList(raw: unknown): string[] | undefined {
 }
 
 function readCidr(raw: string): string | undefined {
-  if (!ipaddr.isValidCIDR(raw)) return undefined;
-  const [address, bits] = ipaddr.parseCIDR(raw);
-  return `${address.toString()}/${bits}`;
+  const parsed = parseCidr(raw);
+  return parsed.ok ? `${parsed.cidr.network.toString()}/${parsed.cidr.prefix}` : undefined;
 }
 
 /** `name:address`, where an IPv6 address may stand in brackets as in a URL. */
@@ -83,8 +83,18 @@ export const countOrNone = (least: number) =>
 export const duration = () =>
   value('a duration such as "250ms", "10s" or "1h" (at most 24 days)', parseDuration);
 
+/** For limits that would stop everything at zero. */
+export const span = () =>
+  value(
+    'a duration above zero such as "250ms", "10s" or "1h" (at most 24 days)',
+    (raw) => parseDuration(raw) || undefined,
+  );
+
 export const delayRange = () =>
-  value('a duration such as "10s" or a range such as "5s-15s", the shorter first', parseDelayRange);
+  value(
+    'a duration such as "10s" or a range such as "5s-15s", the shorter first, at most 24h',
+    parseDelayRange,
+  );
 
 export const bytes = () => value('a size above zero and below 2 GiB such as "10MiB" or "500kB"', parseBytes);
 

@@ -19,7 +19,7 @@ export function describeFailure(error: Error, { host, phase }: FailureContext): 
   if (error instanceof ForbiddenAddressError) {
     return {
       errorKind: 'forbidden',
-      message: `${host} was not contacted: ${error.reason}; allow that network if this is intended.`,
+      message: `${host} was not contacted: ${error.reason}; --allow-network opens it, if that is intended.`,
     };
   }
   const code = codeOf(error);

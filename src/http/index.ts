@@ -16,4 +16,4 @@ export {
 } from './network-policy.ts';
 export { type GateVerdict, type RequestOptions, sendRequest } from './request.ts';
 export { parseRetryAfter } from './retry-after.ts';
-export { PRODUCT_TOKEN, userAgent } from './user-agent.ts';
+export { PRODUCT_TOKEN, productToken } from './user-agent.ts';

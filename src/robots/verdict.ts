@@ -2,9 +2,6 @@
 import type { FailedExchange, ResponseExchange } from '../http/exchange.ts';
 import { normaliseUrl } from '../urls/index.ts';
 
-/** RFC 9309, 2.4: a copy is not used for longer. */
-export const ROBOTS_LIFETIME_MS = 24 * 60 * 60 * 1_000;
-
 /** RFC 9309, 2.5: at least this much is parsed; the request for it reads no more. */
 export const MAX_ROBOTS_BYTES = 500 * 1024;
 

@@ -121,7 +121,7 @@ describe('amble status', () => {
 
   test('shows one in detail: counts, domains, open pages', async () => {
     const { stdout } = await amble('status', 'example');
-    expect(stdout).toMatch(/Crawl example is running since .*: 3 pages found, 1 still open\./);
+    expect(stdout).toMatch(/Crawl example is running, for .* so far: 3 pages found, 1 still open\./);
     expect(stdout).toMatch(/^ {2}a\.test +3 +1 +1 +1$/m);
     expect(stdout).toMatch(/^ {2}http:\/\/a\.test\/next +Queued +0 +when its domain has a slot$/m);
   });

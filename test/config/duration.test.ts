@@ -18,7 +18,6 @@ describe('a duration', () => {
     ['2 min', 120_000],
     ['1D', 86_400_000],
     ['0', 0],
-    ['1500', 1_500],
     [1_500, 1_500],
   ])('%j is %d ms', (written, ms) => {
     expect(parseDuration(written)).toBe(ms);
@@ -27,6 +26,7 @@ describe('a duration', () => {
   test.each([
     '',
     'soon',
+    '1500',
     '-1s',
     '10 parsecs',
     '1h30m',

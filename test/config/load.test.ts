@@ -166,7 +166,7 @@ describe('sources', () => {
 describe('a refusal is one sentence that names the source, the value and what is wanted', () => {
   test('of a flag', () => {
     expect(refusal({}, { delay: 'soon' })).toBe(
-      '--delay is "soon", but must be a duration such as "10s" or a range such as "5s-15s", the shorter first.',
+      '--delay is "soon", but must be a duration such as "10s" or a range such as "5s-15s", the shorter first, at most 24h.',
     );
     expect(refusal({}, { maxPages: '0' })).toMatch(
       /^--max-pages is "0", but must be a whole number of at least 1/,

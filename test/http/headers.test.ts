@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter, userAgent } from '../../src/http/index.ts';
+import { parseRetryAfter, productToken } from '../../src/http/index.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -23,8 +23,10 @@ describe('Retry-After', () => {
   });
 });
 
-test('the user agent names the product, its version and whom to ask', () => {
-  expect(userAgent({ version: '1.2.3', contactUrl: 'https://example.org/bot' })).toBe(
-    'Amble/1.2.3 (+https://example.org/bot)',
-  );
+test.each([
+  ['Amble/0.1 (+https://example.org/bot)', 'Amble'],
+  ['MyBot', 'MyBot'],
+  ['123', 'Amble'],
+])('a robots.txt addresses %s as %s', (header, token) => {
+  expect(productToken(header)).toBe(token);
 });
