@@ -6,6 +6,11 @@ import { createRequire } from 'node:module';
 const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js');
 const { status } = spawnSync(process.execPath, [prisma, 'generate', '--no-hints'], {
   stdio: ['ignore', 'ignore', 'inherit'],
-  env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1', CHECKPOINT_DISABLE: '1', ...process.env },
+  env: {
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+    CHECKPOINT_DISABLE: '1',
+    ...process.env,
+  },
 });
 process.exit(status ?? 1);
