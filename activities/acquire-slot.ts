@@ -6,10 +6,10 @@ import { readClocks } from '../src/server-clock.ts';
 import { signOfLife } from '../src/storage/sign-of-life.ts';
 import { makeTurnstile } from '../src/turnstile.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
-import { throttleId, throttleQueue } from '../workflows/ids.ts';
 import { acquireUpdate } from '../workflows/messages.ts';
 import type { Answer, Ask } from '../workflows/throttle/types.ts';
 import type { Deps } from './deps.ts';
+import { throttleStart } from './throttle-start.ts';
 
 export interface AcquireInput {
   pageId: string;
@@ -47,13 +47,10 @@ export async function askThrottle(
 ): Promise<Answer> {
   const nonce = randomUUID();
   const before = readClocks();
-  const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>('DomainThrottle', {
-    workflowId: throttleId(domain),
-    taskQueue: throttleQueue(config.taskQueue),
-    args: [{ domain, config: config.throttle }],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: `hands out fetch slots for ${domain}`,
-  });
+  const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>(
+    'DomainThrottle',
+    throttleStart(config, domain),
+  );
   // A worker that stops must not wait for a throttle that nobody may be there to serve.
   const answer = await client.connection.withAbortSignal(Context.current().cancellationSignal, () =>
     client.workflow.executeUpdateWithStart(acquireUpdate, {

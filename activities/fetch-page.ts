@@ -89,11 +89,11 @@ async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise
     case 'held':
       return decision;
     case 'disallowed':
-      return { kind: 'attempt', report: blocked(decision.why) };
+      return { kind: 'attempt', report: blockedReport(decision.why) };
   }
 }
 
-function blocked(why: string): AttemptReport {
+export function blockedReport(why: string): AttemptReport {
   return {
     outcome: 'BlockedRobots',
     statusCode: null,

@@ -12,9 +12,9 @@ import { politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
 import { agentFor, refusedReport } from './fetch-document.ts';
-import type { FetchInput, Unreported } from './fetch-page.ts';
+import { blockedReport, type FetchInput, type Unreported } from './fetch-page.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
-import { claimMs } from './robots-decision.ts';
+import { claimMs, givenUp } from './robots-decision.ts';
 
 /** RFC 9309, 2.3.1.2: at least five are followed; beyond that the file counts as unavailable. */
 const MOST_HOPS = 5;
@@ -53,14 +53,22 @@ export async function fetchRobots(
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
   if (verdict.kind === 'rules') {
     const delayMs = parseRobots(verdict.text, target.origin).crawlDelayMs(productToken(config.userAgent));
-    lease.noteCrawlDelay({ origin: target.origin, delayMs });
+    lease.noteCrawlDelay(
+      { origin: target.origin, delayMs },
+      politenessKey(target.origin, config.politenessKey),
+    );
   }
-  await lease.report();
+  const heard = await lease.report();
   if (request !== null)
     await recordRobotsRequest(db, { ...request, crawlId: input.crawlId, pageId: input.pageId });
-  const { freshMs, holdMs, maxHoldMs } = config.robots;
+  const { freshMs, holdMs, maxHoldMs, giveUpMs } = config.robots;
   switch (verdict.kind) {
     case 'rules':
+      if (!heard) {
+        // Stored now, the rules would be fresh for a day in which nobody knows their Crawl-delay.
+        await unclaimRobots(db, target.origin);
+        return { kind: 'trouble', reason: 'the throttle could not be told of robots.txt', sent: lease.sent };
+      }
       await saveRules(db, target.origin, { body: verdict.text, statusCode: statusCode ?? 200, freshMs });
       return { kind: 'robots-read' };
     case 'allow-all':
@@ -82,13 +90,17 @@ export async function fetchRobots(
         },
       };
     case 'unreachable': {
-      const heldUntil = await saveUnreachable(db, target.origin, {
+      const hold = await saveUnreachable(db, target.origin, {
         statusCode,
         error: verdict.reason,
         holdMs,
         maxHoldMs,
+        giveUpMs,
       });
-      return { kind: 'held', until: heldUntil, reason: `robots.txt of ${target.origin}: ${verdict.reason}` };
+      const reason = `robots.txt of ${target.origin}: ${verdict.reason}`;
+      // The page that tries must give up too, or it would be the last one of its crawl, for ever.
+      if (hold.failingForMs > giveUpMs) return { kind: 'attempt', report: blockedReport(givenUp(reason)) };
+      return { kind: 'held', until: hold.until, reason };
     }
   }
 }

@@ -7,12 +7,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestRecord } from '../src/attempt.ts';
 import { type Exchange, type GateVerdict, parseRetryAfter } from '../src/http/index.ts';
 import { agoAtLeastMs, type Reading, readClocks } from '../src/server-clock.ts';
+import type { DomainThrottle } from '../workflows/domain-throttle.ts';
 import { throttleId } from '../workflows/ids.ts';
 import { releasedSignal, startedSignal, withdrawnSignal } from '../workflows/messages.ts';
 import type { Reception, Release } from '../workflows/throttle/types.ts';
 import { askThrottle } from './acquire-slot.ts';
 import type { Deps } from './deps.ts';
 import type { FetchInput } from './fetch-page.ts';
+import { throttleStart } from './throttle-start.ts';
 
 /** How long a report is tried before the page has to send it. */
 const REPORT_FOR_MS = 5_000;
@@ -23,6 +25,7 @@ export class LeaseKeeper {
   /** Nothing was written, yet the site was bothered: a connection that failed. */
   private knocked = false;
   private crawlDelay: Release['crawlDelay'];
+  private elsewhere: { crawlDelay: NonNullable<Release['crawlDelay']>; domain: string } | null = null;
   private reported: Promise<boolean> | null = null;
 
   constructor(
@@ -96,9 +99,13 @@ export class LeaseKeeper {
     };
   }
 
-  /** The throttle learns of it with the release, so it counts from the very next slot. */
-  noteCrawlDelay(crawlDelay: NonNullable<Release['crawlDelay']>): void {
-    this.crawlDelay = crawlDelay;
+  /**
+   * The throttle learns of it with the release, so it counts from the very next slot. `domain`: whose delay it is; a
+   * redirected robots.txt was read with a slot of another domain.
+   */
+  noteCrawlDelay(crawlDelay: NonNullable<Release['crawlDelay']>, domain: string): void {
+    if (domain === this.input.domain) this.crawlDelay = crawlDelay;
+    else this.elsewhere = { crawlDelay, domain };
   }
 
   /** Tells the throttle, once; true when it is known to have heard. */
@@ -113,21 +120,36 @@ export class LeaseKeeper {
     const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`);
     if (answer.kind === 'granted' && answer.lease.id === lease.id) return null;
     // The lease is over, and this ask put its ticket in line again, for nobody.
-    await this.tell((throttle) => throttle.signal(withdrawnSignal, { ticket: ask.ticket }));
+    await this.tell(domain, (throttle) => throttle.signal(withdrawnSignal, { ticket: ask.ticket }));
     return 'the lease was over already';
   }
 
   private async tellReleased(): Promise<boolean> {
-    const release: Release = {
-      leaseId: this.input.lease.id,
-      use: this.use(),
-      ...(this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay }),
-    };
-    return this.tell((throttle) => throttle.signal(releasedSignal, { ...release, use: this.use() }));
+    const { lease, domain } = this.input;
+    const crawlDelay = this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay };
+    const heard = await this.tell(domain, (throttle) =>
+      throttle.signal(releasedSignal, { leaseId: lease.id, use: this.use(), ...crawlDelay }),
+    );
+    return (await this.tellElsewhere()) && heard;
+  }
+
+  /** To a throttle that does not know this lease, the message is only the Crawl-delay it brings; it must not get lost. */
+  private async tellElsewhere(): Promise<boolean> {
+    if (this.elsewhere === null) return true;
+    const { crawlDelay, domain } = this.elsewhere;
+    const release: Release = { leaseId: this.input.lease.id, use: { kind: 'unused' }, crawlDelay };
+    const { client, config } = this.deps;
+    return this.tell(domain, async () => {
+      await client.workflow.signalWithStart<typeof DomainThrottle, [Release]>('DomainThrottle', {
+        ...throttleStart(config, domain),
+        signal: releasedSignal,
+        signalArgs: [release],
+      });
+    });
   }
 
   private async sayStarted(): Promise<void> {
-    await this.tell((throttle) =>
+    await this.tell(this.input.domain, (throttle) =>
       throttle.signal(startedSignal, { leaseId: this.input.lease.id, agoMs: this.agoMs() }),
     );
   }
@@ -154,9 +176,10 @@ export class LeaseKeeper {
   }
 
   private async tell(
+    domain: string,
     say: (throttle: ReturnType<Deps['client']['workflow']['getHandle']>) => Promise<void>,
   ): Promise<boolean> {
-    const throttle = this.deps.client.workflow.getHandle(throttleId(this.input.domain));
+    const throttle = this.deps.client.workflow.getHandle(throttleId(domain));
     const { connection } = this.deps.client;
     try {
       await connection.withDeadline(Date.now() + REPORT_FOR_MS, () => say(throttle));

@@ -1,7 +1,8 @@
 /** parsePage: reads the stored body and leaves what it found in the content store, under a key small enough for a history. */
+import { ApplicationFailure } from '@temporalio/common';
 import type { ParsedRef } from '../src/attempt.ts';
 import type { ContentStore } from '../src/content-store.ts';
-import type { ParsedPage } from '../src/html/index.ts';
+import type { PageSource, Parse, ParsedPage } from '../src/html/index.ts';
 import type { Deps } from './deps.ts';
 
 export interface ParseInput {
@@ -20,10 +21,20 @@ export function makeParsePage({ store, parse, crawlOf }: Deps) {
   }: ParseInput): Promise<ParsedRef> {
     const { settings } = await crawlOf(crawlId);
     const body = await store.get(contentHash);
-    const parsed = await parse({ body, url, contentType, maxLinks: settings.maxLinksPerPage });
+    const parsed = await parseOrGiveUp(parse, { body, url, contentType, maxLinks: settings.maxLinksPerPage });
     const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
     return { hash, title: parsed.title, language: parsed.language, linksFound: parsed.linksFound };
   };
+}
+
+/** Only the parser's own verdict may end a page; a store or a database that is away is waited out. */
+async function parseOrGiveUp(parse: Parse, source: PageSource): Promise<ParsedPage> {
+  try {
+    return await parse(source);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw ApplicationFailure.nonRetryable(`The page could not be parsed: ${why}`, 'Unparsable');
+  }
 }
 
 /** What parsePage left under this key. */

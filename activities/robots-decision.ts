@@ -25,12 +25,12 @@ export async function decideByRobots(deps: Deps, url: string, domain: string): P
   switch (stored.kind) {
     case 'claimed':
       return { kind: 'read-robots' };
-    case 'held': {
-      const failingForMs = stored.failingSince === null ? 0 : Date.now() - stored.failingSince;
-      if (failingForMs > config.robots.giveUpMs)
-        return { kind: 'disallowed', why: `${stored.why} (given up)` };
+    case 'held':
+      // A claim is no failure: somebody is about to know.
+      if (!stored.beingFetched && stored.failingForMs > config.robots.giveUpMs) {
+        return { kind: 'disallowed', why: givenUp(stored.why) };
+      }
       return { kind: 'held', until: stored.until, reason: stored.why };
-    }
     case 'rules': {
       if (stored.body === null) return { kind: 'fetch' };
       const rules = parsedOnce(origin, stored.fetchedAt, stored.body);
@@ -38,6 +38,10 @@ export async function decideByRobots(deps: Deps, url: string, domain: string): P
       return { kind: 'disallowed', why: `Disallowed by ${origin}/robots.txt.` };
     }
   }
+}
+
+export function givenUp(why: string): string {
+  return `${why} Given up.`;
 }
 
 export function claimMs({ config }: Deps): number {

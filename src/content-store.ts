@@ -28,7 +28,8 @@ export function openContentStore(directory: string): ContentStore {
     async put(bytes, { derived = false } = {}) {
       const key = sha256(bytes);
       const path = pathOf(key);
-      if (await exists(path)) return key;
+      // A derived object was not synced, so one that is there may be an empty shell: it is written again.
+      if (!derived && (await exists(path))) return key;
       try {
         await mkdir(dirname(path), { recursive: true });
         await writeWhole(path, await compress(bytes), !derived);

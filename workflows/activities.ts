@@ -18,18 +18,15 @@ export const { fetchPage } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** Local: a parse takes milliseconds and a regular activity six events. */
-export const { parsePage } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: '1m',
-  localRetryThreshold: '10s',
-});
-
-/** Local for five seconds at most: one that retries for longer would pin a workflow-task slot while the database is away. */
+/**
+ * Asking, parsing and persisting are local: that saves five events each. For five seconds at most: one that retries for
+ * longer would pin a workflow-task slot while the database is away.
+ */
 const soon = {
   scheduleToCloseTimeout: '5s',
   retry: { initialInterval: '100ms', maximumInterval: '1s' },
 } as const;
 export const local = proxyLocalActivities<Activities>(soon);
-export const regular = proxyActivities<Activities>({ startToCloseTimeout: '30s', retry: patiently });
+export const regular = proxyActivities<Activities>({ startToCloseTimeout: '2m', retry: patiently });
 
 export const throttle = proxyActivities<ThrottleActivities>({ startToCloseTimeout: '30s', retry: patiently });

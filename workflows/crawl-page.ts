@@ -2,15 +2,15 @@
  * One page, from its admission to its final status: ask for a slot, fetch, parse, persist, start what was found.
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
-import { ActivityFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { CancellationScope, continueAsNew, isCancellation, sleep } from '@temporalio/workflow';
 import type { FetchResult, PersistInput, PersistResult } from '../activities/index.ts';
 import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
-import { local, parsePage, regular } from './activities.ts';
+import { local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import { type PageInput, type RobotsHop, startPages } from './pages.ts';
-import { asTemporalPolicy, retryDelayMs } from './retry-policy.ts';
+import { retryDelayMs } from './retry-policy.ts';
 import { type Granted, Slots } from './slots.ts';
 import { spendSlot } from './spend-slot.ts';
 import { brief, inWords } from './words.ts';
@@ -150,27 +150,29 @@ class PageVisit {
   ): Promise<{ report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean }> {
     if (report.found.kind !== 'document') return { report, parsed: null, poisoned: false };
     const { page, crawlId, settings } = this.input;
-    try {
-      const parsed = await parsePage.executeWithOptions(
-        { retry: asTemporalPolicy(settings.retry), summary: brief(`parse ${page.url}`) },
-        [
-          {
-            crawlId,
-            url: page.url,
-            contentHash: report.found.contentHash,
-            contentType: report.found.contentType,
-          },
-        ],
-      );
-      return { report, parsed, poisoned: false };
-    } catch (error) {
-      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      const message = `The page could not be parsed: ${error.cause?.message ?? error.message}`;
-      return {
-        report: { ...report, outcome: 'Failed', errorKind: 'parse', error: message },
-        parsed: null,
-        poisoned: true,
-      };
+    const { contentHash, contentType } = report.found;
+    const document = { crawlId, url: page.url, contentHash, contentType };
+    const summary = brief(`parse ${page.url}`);
+    for (let time = 1; ; time += 1) {
+      try {
+        const parsed = await durably(
+          () => local.parsePage.executeWithOptions({ summary }, [document]),
+          () => regular.parsePage.executeWithOptions({ summary }, [document]),
+        );
+        return { report, parsed, poisoned: false };
+      } catch (error) {
+        const reason = unparsable(error);
+        if (reason === null) throw error;
+        const delay = retryDelayMs(settings.retry, time, Math.random);
+        if (delay === null) {
+          const failed = { ...report, outcome: 'Failed', errorKind: 'parse', error: reason } as const;
+          return { report: failed, parsed: null, poisoned: true };
+        }
+        await this.sleepUntil(
+          Date.now() + delay,
+          `parse again, ${time + 1} of ${settings.retry.maximumAttempts},`,
+        );
+      }
     }
   }
 
@@ -199,6 +201,12 @@ class PageVisit {
     const carry = { ...this.slots.carry(), sentAndLost: this.sentAndLost, robotsHop: this.robotsHop };
     await continueAsNew<typeof CrawlPage>({ ...this.input, page, carry });
   }
+}
+
+/** The parser's own verdict on a document; null: something else went wrong. */
+function unparsable(error: unknown): string | null {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === 'Unparsable' ? cause.message : null;
 }
 
 /** Writes what happened, then starts the pages for which that made room. */

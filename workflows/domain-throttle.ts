@@ -55,6 +55,8 @@ class Shell {
   private savedAt = Date.now();
 
   constructor(private readonly state: ThrottleState) {
+    // A run that continues another does not know what that one had yet to write.
+    if (state.openedAt !== null) this.unsaved = true;
     // In the constructor, so that no message of the first activation finds the door closed.
     this.listen();
   }
@@ -74,7 +76,7 @@ class Shell {
       // From here on asks are only queued: a grant after the clean end was written would be forgotten by the next life.
       rules.close(state);
       await this.save(true);
-      if (rules.mayEnd(state)) return;
+      if (rules.mayEnd(state) && !this.unsaved) return;
     }
   }
 
@@ -93,8 +95,11 @@ class Shell {
         this.save(false).catch(() => {});
       }
       this.arm(wakeAt, 'look at the line again');
-      this.arm(rules.idleAt(state), 'end, if nobody asks,');
-      if (this.unsaved) this.arm(this.savedAt + SAVE_EVERY_MS, 'write down what was learned');
+      // The end of a write stirs this loop by itself; until then these times may have passed, and timers would spin.
+      if (!this.saving) {
+        this.arm(rules.idleAt(state), 'end, if nobody asks,');
+        if (this.unsaved) this.arm(this.savedAt + SAVE_EVERY_MS, 'write down what was learned');
+      }
       this.stirred = false;
       await condition(() => this.stirred);
     }

@@ -1,4 +1,5 @@
 /** Database steps: quick and cheap while the database answers, patient when it does not. */
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 
 /**
@@ -9,7 +10,13 @@ export async function durably<T>(quickly: () => Promise<T>, patiently: () => Pro
   try {
     return await quickly();
   } catch (error) {
-    if (isCancellation(error)) throw error;
+    if (isCancellation(error) || isLastWord(error)) throw error;
     return patiently();
   }
+}
+
+/** The step has decided, and would decide the same again. */
+function isLastWord(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.nonRetryable === true;
 }

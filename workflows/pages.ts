@@ -1,6 +1,6 @@
 /** What a CrawlPage workflow is given, and how one is started. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import type { FetchLimits, RetrySettings } from '../src/settings.ts';
 import { pageWorkflowId } from './ids.ts';
 import type { DelayRange } from './throttle/types.ts';
@@ -74,6 +74,8 @@ async function startPage(input: PageInput): Promise<void> {
       workflowId: pageWorkflowId(input.crawlId, input.page),
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
+      // Who cancels one page does not mean the pages it happened to start.
+      cancellationType: ChildWorkflowCancellationType.ABANDON,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       staticSummary: brief(input.page.url),
     });

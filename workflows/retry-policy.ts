@@ -1,16 +1,5 @@
-/** The retry policy as data, in Temporal's own terms and as the wait that a page applies to itself. */
-import type { RetryPolicy } from '@temporalio/common';
+/** The retry policy, which is Temporal's own type as data, as the wait that a page applies to itself. */
 import type { RetrySettings } from '../src/settings.ts';
-
-/** For activities that Temporal itself retries. */
-export function asTemporalPolicy(retry: RetrySettings): RetryPolicy {
-  return {
-    initialInterval: retry.initialIntervalMs,
-    backoffCoefficient: retry.backoffCoefficient,
-    maximumAttempts: retry.maximumAttempts,
-    maximumInterval: retry.maximumIntervalMs,
-  };
-}
 
 /**
  * Wait after attempt number `attempt` (the first is 1), or null when it was the last. A fetch is retried by its page and

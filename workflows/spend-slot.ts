@@ -14,6 +14,12 @@ export async function spendSlot(
   { lease, ask, domain }: Granted,
   robotsHop: RobotsHop | null,
 ): Promise<FetchResult> {
+  const scope = CancellationScope.current();
+  if (scope.consideredCancelled) {
+    // Granted in the moment of its cancellation: nobody else could give the lease back.
+    await CancellationScope.nonCancellable(() => slots.giveBack(domain, lease.id, { kind: 'unused' }));
+    await scope.cancelRequested;
+  }
   const left = lease.startBy - Date.now();
   if (left <= 0) {
     await slots.giveBack(domain, lease.id, { kind: 'unused' });

@@ -49,9 +49,12 @@ export interface Admission {
 /** Admits what there is room for and returns all pages that `by` has admitted and that nobody is known to have taken. */
 export async function admit(db: Database, admission: Admission): Promise<AdmittedPage[]> {
   let room = MOST_AT_ONCE;
-  for (const domain of await domainsWithRoom(db, admission)) {
-    if (room === 0) break;
-    room -= await admitDomain(db, admission, domain, room);
+  const domains = await domainsWithRoom(db, admission);
+  for (const [i, domain] of domains.entries()) {
+    // Each gets its share of what one call may admit, or the first in the alphabet would take it all.
+    const share = Math.ceil(room / (domains.length - i));
+    if (share === 0) break;
+    room -= await admitDomain(db, admission, domain, share);
   }
   const rows = await db.$queryRaw<AdmittedRow[]>`
     SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admitted_by = ${admission.by} AND status = 'Queued'

@@ -9,7 +9,7 @@ export type StoredRobots =
   /** This caller shall fetch it now: nobody else will until the claim runs out. */
   | { kind: 'claimed' }
   /** Nobody may go on before `until`: another fetches it, or it could not be reached. */
-  | { kind: 'held'; until: number; why: string; failingSince: number | null };
+  | { kind: 'held'; until: number; why: string; beingFetched: boolean; failingForMs: number };
 
 interface RobotsRow {
   body: string | null;
@@ -17,7 +17,7 @@ interface RobotsRow {
   fresh: boolean;
   held_until: Date | null;
   claimed_until: Date | null;
-  failing_since: Date | null;
+  failing_for_ms: number;
   error: string | null;
 }
 
@@ -44,13 +44,15 @@ export async function consultRobots(
       held > claimed
         ? `robots.txt of ${origin}: ${now?.error ?? 'not reached'}`
         : `robots.txt of ${origin} is being fetched`,
-    failingSince: now?.failing_since?.getTime() ?? null,
+    beingFetched: held <= claimed,
+    failingForMs: now?.failing_for_ms ?? 0,
   };
 }
 
 async function readRow(db: Database, origin: string): Promise<RobotsRow | undefined> {
   const [row] = await db.$queryRaw<RobotsRow[]>`
-    SELECT body, fetched_at, coalesce(fresh_until > now(), false) AS fresh, held_until, claimed_until, failing_since, error
+    SELECT body, fetched_at, coalesce(fresh_until > now(), false) AS fresh, held_until, claimed_until, error,
+           coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS failing_for_ms
     FROM robots WHERE origin = ${origin}`;
   return row;
 }
@@ -91,18 +93,33 @@ export async function saveRules(
     WHERE origin = ${origin}`;
 }
 
-/** Records a failed try; nobody tries again before the hold, which doubles up to its cap, is over. Returns its end. */
+export interface Hold {
+  until: number;
+  /** How long it has been out of reach, as far as anybody has tried. */
+  failingForMs: number;
+}
+
+/**
+ * Records a failed try; nobody tries again before the hold, which doubles up to its cap, is over. A failure so long
+ * after the last hold that all would have been given up in between is the first of a new row: nobody has tried.
+ */
 export async function saveUnreachable(
   db: Database,
   origin: string,
-  failure: { statusCode: number | null; error: string; holdMs: number; maxHoldMs: number },
-): Promise<number> {
-  const [row] = await db.$queryRaw<{ held_until: Date }[]>`
+  failure: { statusCode: number | null; error: string; holdMs: number; maxHoldMs: number; giveUpMs: number },
+): Promise<Hold> {
+  const [row] = await db.$queryRaw<{ held_until: Date; failing_for_ms: number }[]>`
     UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = failures + 1,
-      failing_since = coalesce(failing_since, now()), claimed_until = NULL,
+      failing_since = CASE WHEN held_until > now() - ${failure.giveUpMs} * interval '1 millisecond'
+                           THEN coalesce(failing_since, now()) ELSE now() END,
+      claimed_until = NULL,
       held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(failures, 20)) * interval '1 millisecond'
-    WHERE origin = ${origin} RETURNING held_until`;
-  return row?.held_until.getTime() ?? Date.now() + failure.holdMs;
+    WHERE origin = ${origin}
+    RETURNING held_until, (extract(epoch FROM now() - failing_since) * 1000)::float8 AS failing_for_ms`;
+  return {
+    until: row?.held_until.getTime() ?? Date.now() + failure.holdMs,
+    failingForMs: row?.failing_for_ms ?? 0,
+  };
 }
 
 export async function recordRobotsRequest(

@@ -11,7 +11,13 @@ import { atOnce, HOUR_MS, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
 const CLAIM_MS = 60_000;
-const FAILURE = { statusCode: 503, error: 'answered 503', holdMs: 60_000, maxHoldMs: 4 * HOUR_MS };
+const FAILURE = {
+  statusCode: 503,
+  error: 'answered 503',
+  holdMs: 60_000,
+  maxHoldMs: 4 * HOUR_MS,
+  giveUpMs: 24 * 3_600_000,
+};
 
 let origin: string;
 let origins = 0;
@@ -26,6 +32,7 @@ const rules = (body: string | null, freshMs = HOUR_MS) =>
 const letTimePass = (ms: number) => db().$executeRaw`
   UPDATE robots SET claimed_until = claimed_until - ${ms} * interval '1 millisecond',
     held_until = held_until - ${ms} * interval '1 millisecond',
+    failing_since = failing_since - ${ms} * interval '1 millisecond',
     fresh_until = fresh_until - ${ms} * interval '1 millisecond' WHERE origin = ${origin}`;
 
 test('of 50 pages that meet a cold origin exactly one claims its robots.txt; the others are held', async () => {
@@ -85,7 +92,7 @@ test('an origin out of reach is held, twice as long after each failure, up to th
   await consult();
   const holds: number[] = [];
   for (let failures = 0; failures < 12; failures += 1) {
-    const until = await saveUnreachable(db(), origin, FAILURE);
+    const { until } = await saveUnreachable(db(), origin, FAILURE);
     holds.push(Math.round((until - Date.now()) / 60_000));
   }
   expect(holds).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 240, 240, 240, 240]);
@@ -95,17 +102,30 @@ test('an origin out of reach is held, twice as long after each failure, up to th
 
 test('failures are counted from the first of them, and a success ends the count', async () => {
   await consult();
-  await saveUnreachable(db(), origin, FAILURE);
-  const first = await consult();
-  await saveUnreachable(db(), origin, FAILURE);
-  const second = await consult();
-  if (first.kind !== 'held' || second.kind !== 'held') throw new Error('Both should be held.');
-  expect(first.failingSince).not.toBeNull();
-  expect(second.failingSince).toBe(first.failingSince);
+  expect((await saveUnreachable(db(), origin, FAILURE)).failingForMs).toBeLessThan(100);
+  await letTimePass(FAILURE.holdMs);
+  const again = await saveUnreachable(db(), origin, FAILURE);
+  expect(again.failingForMs).toBeGreaterThanOrEqual(FAILURE.holdMs);
+  expect(await consult()).toMatchObject({ kind: 'held', beingFetched: false });
 
   await rules('at last');
   const row = await db().robots.findUniqueOrThrow({ where: { origin } });
   expect(row).toMatchObject({ failures: 0, failingSince: null, heldUntil: null, error: null });
+});
+
+test('a failure long after the last hold is the first of a new row of them', async () => {
+  await consult();
+  await saveUnreachable(db(), origin, FAILURE);
+  await letTimePass(FAILURE.holdMs + FAILURE.giveUpMs + 1_000);
+  expect((await saveUnreachable(db(), origin, FAILURE)).failingForMs).toBeLessThan(100);
+});
+
+test('a claim is told apart from a failure, however long the origin failed before', async () => {
+  await consult();
+  await saveUnreachable(db(), origin, FAILURE);
+  await letTimePass(FAILURE.holdMs);
+  expect(await consult()).toEqual({ kind: 'claimed' });
+  expect(await consult()).toMatchObject({ kind: 'held', beingFetched: true });
 });
 
 test('a hold ends with one claim, as a cold origin does', async () => {

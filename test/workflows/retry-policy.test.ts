@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RetrySettings } from '../../src/settings.ts';
-import { asTemporalPolicy, retryDelayMs } from '../../workflows/retry-policy.ts';
+import { retryDelayMs } from '../../workflows/retry-policy.ts';
 
 const HOUR_MS = 3_600_000;
 const never = () => 0;
@@ -34,13 +34,4 @@ test('jitter is added on top, also of the longest wait, and the wait stays whole
   const jittered = { ...hourly, jitterMs: 1_001, maximumIntervalMs: HOUR_MS };
   expect(retryDelayMs(jittered, 1, () => 0)).toBe(HOUR_MS);
   expect(retryDelayMs(jittered, 1, () => 0.5)).toBe(HOUR_MS + 501);
-});
-
-test('in the terms of Temporal it is the same policy', () => {
-  expect(asTemporalPolicy(hourly)).toEqual({
-    initialInterval: HOUR_MS,
-    backoffCoefficient: 1,
-    maximumAttempts: 3,
-    maximumInterval: 24 * HOUR_MS,
-  });
 });

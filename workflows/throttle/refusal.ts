@@ -7,8 +7,9 @@ const LONGEST_DELAY_MS = 24 * 60 * 60 * 1_000;
 export function whyDelayRefused(delay: DelayRange | null): string | null {
   if (delay === null) return null;
   const { minMs, maxMs } = delay;
-  if (!(minMs >= 0 && minMs <= maxMs && maxMs <= LONGEST_DELAY_MS)) {
-    return `The delay ${minMs} to ${maxMs} ms is refused: give a range from 0 up to ${LONGEST_DELAY_MS} ms (24 h), the shorter end first.`;
+  const whole = Number.isInteger(minMs) && Number.isInteger(maxMs);
+  if (!(whole && minMs >= 0 && minMs <= maxMs && maxMs <= LONGEST_DELAY_MS)) {
+    return `The delay ${minMs} to ${maxMs} ms is refused: give whole milliseconds from 0 up to ${LONGEST_DELAY_MS} ms (24 h), the shorter end first.`;
   }
   return null;
 }
