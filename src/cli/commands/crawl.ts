@@ -84,6 +84,8 @@ async function crawlHere(config: AmbleConfig, wish: Wish): Promise<ExitCode> {
   return withSession(config, { worker: 'file', say }, async (session, { first }) => {
     const crawl = await reachCrawl({ ...session, config, ...wish });
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, wish.options);
+    const { uiUrl } = session.engines.temporal;
+    if (uiUrl !== null) say(`Every page is a workflow to look at: ${uiUrl}`);
     return follow(session, crawl, wish, first);
   });
 }
