@@ -103,7 +103,7 @@ test('Ctrl-C leaves a crawl that can be taken up again, and says how', async () 
   expect(code).toBe(130);
   expect(stderr).toContain(`amble crawl --id pausing --home ${amble.home}`);
   expect(stderr).toContain(`amble cancel pausing --home ${amble.home}`);
-  expect(stdout).toMatch(/^Crawl pausing is running, for .* so far still open\.$/m);
+  expect(stdout).toMatch(/^Crawl pausing is running, for .* so far: .* still open\.$/m);
   expect(await amble.processes()).toEqual([]);
 
   const resumed = await amble.run('crawl', '--id', 'pausing', '--json');
