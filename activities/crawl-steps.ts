@@ -3,6 +3,8 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BadInput, parseCrawlInput } from '../src/config/index.ts';
+import { isCrawlId } from '../src/crawl-id.ts';
+import { OPEN_STATUSES } from '../src/outcome.ts';
 import { cancelIdlePages, startCancelling } from '../src/storage/cancel.ts';
 import {
   type CrawlRecord,
@@ -22,9 +24,6 @@ import {
 import { pageWorkflowId } from '../workflows/ids.ts';
 import type { AdmittedPage, PageSettings } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
-
-/** Also keeps an id out of a visibility query's quotes. */
-const CRAWL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /** Cancellations under way at once: the server takes about 50 a second by default. */
 const CANCEL_AT_ONCE = 20;
@@ -61,7 +60,7 @@ export function makeCrawlSteps(deps: Deps) {
       const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
       if (await nothingUnderWay(db, crawlId)) await cancelBeyondBudget(db, crawlId);
       const counts = await countPages(db, crawlId);
-      const open = ['Pending', 'Queued', 'Waiting'].some((status) => (counts.pages[status] ?? 0) > 0);
+      const open = OPEN_STATUSES.some((status) => (counts.pages[status] ?? 0) > 0);
       if (!open) await endCrawl(db, crawlId, 'Completed', null);
       return { ...counts, start: [...admitted, ...stalled], ended: !open };
     },
@@ -99,7 +98,7 @@ function badInput(message: string): ApplicationFailure {
 
 function parseOrFail(crawlId: string, input: unknown, { config }: Deps): ReturnType<typeof parseCrawlInput> {
   try {
-    if (!CRAWL_ID.test(crawlId)) {
+    if (!isCrawlId(crawlId)) {
       throw new BadInput(
         `The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`,
       );

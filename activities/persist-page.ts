@@ -2,8 +2,10 @@
 import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
 import type { ParsedPage } from '../src/html/index.ts';
 import type { FinalStatus } from '../src/outcome.ts';
+import type { CrawlSettings } from '../src/settings.ts';
 import { admit } from '../src/storage/admit.ts';
-import { endPage, type Recorded, recordAttempt } from '../src/storage/record-attempt.ts';
+import type { Recorded } from '../src/storage/page-row.ts';
+import { endPage, recordAttempt } from '../src/storage/record-attempt.ts';
 import type { OutLink } from '../src/storage/register-links.ts';
 import { recordWait } from '../src/storage/step-aside.ts';
 import { nothingUnderWay } from '../src/storage/sweep.ts';
@@ -40,7 +42,7 @@ export interface PersistResult {
 export function makePersistPage(deps: Deps) {
   return async function persistPage(input: PersistInput): Promise<PersistResult> {
     const { settings } = await deps.crawlOf(input.crawlId);
-    const { goesOn, domains } = await record(deps, input);
+    const { goesOn, domains } = await record(deps, settings, input);
     const start = await admit(deps.db, {
       crawlId: input.crawlId,
       window: settings.window,
@@ -54,10 +56,10 @@ export function makePersistPage(deps: Deps) {
 }
 
 async function record(
-  { db, store, config, crawlOf }: Deps,
+  { db, store, config }: Deps,
+  settings: CrawlSettings,
   { crawlId, pageId, event }: PersistInput,
 ): Promise<Recorded> {
-  const { settings } = await crawlOf(crawlId);
   switch (event.kind) {
     case 'ended':
       return endPage(db, pageId, event);

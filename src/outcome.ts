@@ -24,6 +24,10 @@ export type OpenStatus = (typeof OPEN_STATUSES)[number];
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 export type PageStatus = OpenStatus | FinalStatus;
 
+export function isOpen(status: PageStatus): status is OpenStatus {
+  return OPEN_STATUSES.some((open) => open === status);
+}
+
 /** Only these are tried again; every other outcome is the last word on its page. */
 export function isRetryable(outcome: Outcome): boolean {
   return outcome === 'Failed' || outcome === 'Timeout' || outcome === 'Blocked5xx';

@@ -1,10 +1,9 @@
-/** Names of crawls: typed by people, part of workflow ids and of shell commands. */
+/** Names of crawls as people type them, or as one is made for them. */
 import { BadInput } from '../config/index.ts';
-
-const CRAWL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+import { isCrawlId } from '../crawl-id.ts';
 
 export function checkCrawlId(id: string): string {
-  if (CRAWL_ID.test(id)) return id;
+  if (isCrawlId(id)) return id;
   throw new BadInput(
     `--id is ${JSON.stringify(id)}, but must be at most 100 letters, digits, dots, dashes or underscores, the first a letter or digit.`,
   );

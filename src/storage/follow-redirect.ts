@@ -3,7 +3,7 @@ import type { CrawlSettings } from '../settings.ts';
 import { hostnameOf, inScope, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
 import type { Prisma } from './generated/client.ts';
 import { insertPages } from './insert-pages.ts';
-import type { PageRow } from './record-attempt.ts';
+import type { PageRow } from './page-row.ts';
 
 const MOST_HOPS = 5;
 

@@ -3,15 +3,15 @@
  * changes nothing: a status moves only while it is open, an attempt is written once.
  */
 import type { AttemptReport, ParsedRef, RequestRecord } from '../attempt.ts';
-import { type FinalStatus, finalStatusOf, type PageStatus } from '../outcome.ts';
+import { type FinalStatus, finalStatusOf, isOpen } from '../outcome.ts';
 import type { CrawlSettings } from '../settings.ts';
 import type { PolitenessUnit } from '../urls/index.ts';
 import { refund } from './admit.ts';
 import type { Database } from './database.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { Prisma } from './generated/client.ts';
-import type { OutLink } from './register-links.ts';
-import { registerLinks } from './register-links.ts';
+import { lockPage, type PageRow, type Recorded } from './page-row.ts';
+import { type OutLink, registerLinks } from './register-links.ts';
 import { stepAside } from './step-aside.ts';
 
 export interface AttemptToRecord {
@@ -24,27 +24,6 @@ export interface AttemptToRecord {
   /** When the next attempt is due; null: this was the last. */
   retryAt: number | null;
   parsed: (ParsedRef & { links: readonly OutLink[] }) | null;
-}
-
-export interface Recorded {
-  /** The page's workflow may go on (it waits for its next attempt); false: it ends. */
-  goesOn: boolean;
-  /** Domains in which there may now be something to admit. */
-  domains: string[];
-}
-
-export interface PageRow {
-  id: bigint;
-  crawl_id: string;
-  url: string;
-  domain: string;
-  status: PageStatus;
-  depth: number;
-  hops: number;
-  seed: boolean;
-  priority: number;
-  attempts: number;
-  scope_hosts: string[];
 }
 
 export async function recordAttempt(
@@ -93,17 +72,6 @@ export async function endPage(
     }
     return { goesOn: false, domains: [page.domain] };
   });
-}
-
-export function isOpen(status: PageStatus): boolean {
-  return status === 'Pending' || status === 'Queued' || status === 'Waiting';
-}
-
-export async function lockPage(tx: Prisma.TransactionClient, pageId: string): Promise<PageRow | null> {
-  const [page] = await tx.$queryRaw<PageRow[]>`
-    SELECT p.id, p.crawl_id, p.url, p.domain, p.status::text, p.depth, p.hops, p.seed, p.priority, p.attempts, c.scope_hosts
-    FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)} FOR UPDATE OF p`;
-  return page ?? null;
 }
 
 /** Attempt and request in one statement: this is the hottest path there is. */

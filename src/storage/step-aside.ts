@@ -6,7 +6,7 @@ import type { CrawlSettings } from '../settings.ts';
 import { FIRST_SIGN_MS, refund } from './admit.ts';
 import type { Database } from './database.ts';
 import type { Prisma } from './generated/client.ts';
-import { lockPage, type PageRow, type Recorded } from './record-attempt.ts';
+import { lockPage, type PageRow, type Recorded } from './page-row.ts';
 
 export interface Wait {
   until: number;

@@ -1,10 +1,10 @@
 /** Random sequences of what happens to a frontier, some of it at the same time, against what its books must always say. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isRetryable, OUTCOMES } from '../../src/outcome.ts';
+import { isOpen, isRetryable, OUTCOMES } from '../../src/outcome.ts';
 import { cancelIdlePages, startCancelling } from '../../src/storage/cancel.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
-import { endPage, isOpen } from '../../src/storage/record-attempt.ts';
+import { endPage } from '../../src/storage/record-attempt.ts';
 import { signOfLife } from '../../src/storage/sign-of-life.ts';
 import { recordWait } from '../../src/storage/step-aside.ts';
 import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/sweep.ts';
