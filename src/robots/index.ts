@@ -1,2 +1,6 @@
+export { type Directives, readDirectives } from './directives.ts';
+export { type FreshBounds, freshForMs } from './freshness.ts';
+export { ParsedRules } from './parsed-rules.ts';
 export { parseRobots, type RobotsRules, robotsUrl } from './rules.ts';
-export { MAX_ROBOTS_BYTES, type RobotsVerdict, robotsVerdict } from './verdict.ts';
+export { MAX_ROBOTS_BYTES } from './text.ts';
+export { type RobotsVerdict, robotsVerdict } from './verdict.ts';

@@ -1,52 +1,192 @@
 import { describe, expect, test } from 'vitest';
-import { parseRobots } from '../../src/robots/index.ts';
+import { MAX_LINE_LENGTH } from '../../src/robots/lines.ts';
+import { allowed, forbids, ORIGIN, rulesOf } from './support.ts';
 
-const ORIGIN = 'http://example.org:8080';
-
-function allowed(text: string, path: string): boolean {
-  return parseRobots(text, ORIGIN).isAllowed(ORIGIN + path, 'Amble');
-}
+const everybody = (...lines: string[]) => ['User-agent: *', ...lines].join('\n');
 
 describe('robots.txt', () => {
   test('without rules allows everything', () => {
     expect(allowed('', '/x')).toBe(true);
-    expect(allowed('<html>not found</html>', '/x')).toBe(true);
+    expect(allowed('<!doctype html>\n<p>Style: none; see /disallow</p>', '/x')).toBe(true);
+    expect(allowed(everybody('Disallow:', 'Allow:'), '/x')).toBe(true);
   });
 
-  test('disallows a path and what is below it', () => {
-    const text = 'User-agent: *\nDisallow: /private';
+  test('ignores rules that stand before any group', () => {
+    expect(allowed('Disallow: /\nUser-agent: *\nDisallow: /x', '/y')).toBe(true);
+  });
+
+  test('disallows a path and what is below it, in its own case only', () => {
+    const text = everybody('Disallow: /private');
     expect(allowed(text, '/private/x?y')).toBe(false);
+    expect(allowed(text, '/private-life')).toBe(false);
     expect(allowed(text, '/public')).toBe(true);
-  });
-
-  test('is obeyed in the group that names us, and then in no other', () => {
-    const text = 'User-agent: *\nDisallow: /\n\nUser-agent: amble\nDisallow: /no';
-    expect(allowed(text, '/yes')).toBe(true);
-    expect(allowed(text, '/no')).toBe(false);
-  });
-
-  test('lets the longest match win, Allow when they are equal', () => {
-    const text = 'User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /c\nAllow: /c';
-    expect(allowed(text, '/a/x')).toBe(false);
-    expect(allowed(text, '/a/b')).toBe(true);
-    expect(allowed(text, '/c')).toBe(true);
-  });
-
-  test('understands * and $', () => {
-    const text = 'User-agent: *\nDisallow: /*.pdf$';
-    expect(allowed(text, '/a/b.pdf')).toBe(false);
-    expect(allowed(text, '/a/b.pdf?x')).toBe(true);
+    expect(allowed(text, '/Private')).toBe(true);
+    expect(allowed(text, '/x/private')).toBe(true);
   });
 
   test('never forbids itself', () => {
-    expect(allowed('User-agent: *\nDisallow: /', '/robots.txt')).toBe(true);
+    expect(allowed(everybody('Disallow: /'), '/robots.txt')).toBe(true);
+    expect(allowed(everybody('Disallow: /'), '/robots.txt.bak')).toBe(false);
   });
 
   test('speaks for one origin only', () => {
-    const rules = parseRobots('', ORIGIN);
-    expect(() => rules.isAllowed('http://example.org/x', 'Amble')).toThrow(
+    expect(() => rulesOf('').isAllowed('http://example.org/x')).toThrow(
       'does not speak for http://example.org/x',
     );
+  });
+
+  test('may end its lines in any way', () => {
+    for (const end of ['\n', '\r', '\r\n', '\n\r']) {
+      expect(allowed(['User-agent: *', '', 'Disallow: /x', ''].join(end), '/x')).toBe(false);
+    }
+  });
+});
+
+describe('the group', () => {
+  test('that names us counts, and then no other', () => {
+    const text = 'User-agent: *\nDisallow: /\n\nUser-agent: amble\nDisallow: /no';
+    expect(allowed(text, '/yes')).toBe(true);
+    expect(allowed(text, '/no')).toBe(false);
+    expect(allowed(text, '/yes', 'Other')).toBe(false);
+  });
+
+  test('that names us without a rule frees us of the rules for everybody', () => {
+    expect(allowed('User-agent: *\nDisallow: /\nUser-agent: Amble\nDisallow:', '/x')).toBe(true);
+  });
+
+  test('may name several agents, with lines of no meaning between them', () => {
+    const text = 'User-agent: One\n\n# and\nUser-agent: Amble\nHost: x\nUser-agent: Two\nDisallow: /x';
+    for (const agent of ['One', 'Amble', 'Two']) expect(allowed(text, '/x', agent)).toBe(false);
+    expect(allowed(text, '/x', 'Three')).toBe(true);
+  });
+
+  test('is put together where one agent has several', () => {
+    const text =
+      'User-agent: Amble\nDisallow: /a\nUser-agent: Other\nDisallow: /b\nUser-agent: AMBLE\nDisallow: /c';
+    expect(['/a', '/b', '/c'].map((path) => allowed(text, path))).toEqual([false, true, false]);
+    const split = 'User-agent: *\nDisallow: /a\nUser-agent: *\nDisallow: /b';
+    expect(['/a', '/b'].map((path) => allowed(split, path))).toEqual([false, false]);
+  });
+
+  test.each(['amble', 'AMBLE', 'Amble/2.0', 'Amble archive', 'amble*', 'Amble # us'])(
+    'is ours where it is for %j',
+    (agent) => {
+      expect(allowed(`User-agent: ${agent}\nDisallow: /`, '/x')).toBe(false);
+    },
+  );
+
+  test.each(['Am', 'Ambler', 'Amble-news', 'x Amble', '', '*Amble', 'ämble'])(
+    'is not ours where it is for %j',
+    (agent) => {
+      expect(allowed(`User-agent: ${agent}\nDisallow: /`, '/x')).toBe(true);
+    },
+  );
+
+  test('is for everybody also where something follows the *', () => {
+    expect(allowed('User-agent: * all of you\nDisallow: /', '/x')).toBe(false);
+  });
+});
+
+describe('of several rules', () => {
+  test('the longest one decides wherever it stands, Allow when they are equal', () => {
+    const text = everybody('Disallow: /a', 'Allow: /a/b', 'Disallow: /c', 'Allow: /c', 'Disallow: /a/b/c');
+    expect(allowed(text, '/a/x')).toBe(false);
+    expect(allowed(text, '/a/b')).toBe(true);
+    expect(allowed(text, '/a/b/c')).toBe(false);
+    expect(allowed(text, '/c')).toBe(true);
+  });
+
+  test('the length is counted in octets: three for the sign, four for the letters', () => {
+    expect(allowed(everybody('Allow: /*ツ', 'Disallow: /*%E3%83%84'), '/ツ')).toBe(true);
+    expect(allowed(everybody('Allow: /aaaa*', 'Disallow: /*/ツ'), '/aaaa/ツ')).toBe(false);
+  });
+});
+
+describe('a pattern', () => {
+  test.each([
+    ['/*.pdf$', ['/a/b.pdf', '/.pdf', '/x.pdf.pdf'], ['/a/b.pdf?x', '/pdf', '/a.pdfs']],
+    ['/a*c*e', ['/ace', '/abcde', '/acce/x', '/a/c/c/e'], ['/aec', '/ac', '/e']],
+    ['/a*a$', ['/aa', '/a/a', '/aaa'], ['/a', '/ab', '/aab']],
+    ['*', ['/', '/x'], []],
+    ['*/x', ['/x', '/a/x/b'], ['/y']],
+    ['/$', ['/'], ['/x', '/?x']],
+    ['/a**b', ['/ab', '/axb'], ['/a']],
+    ['/a*$', ['/a', '/ab'], ['/b']],
+    ['/a$b', ['/a$b', '/a%24b'], ['/a', '/ab']],
+    ['/a?b', ['/a?b=c'], ['/a', '/axb']],
+    ['/a.b+(c)[d]', ['/a.b+(c)[d]'], ['/aXb+(c)[d]']],
+  ])('%s', (pattern, forbidden, free) => {
+    expect(forbidden.filter((path) => !forbids(pattern, path))).toEqual([]);
+    expect(free.filter((path) => forbids(pattern, path))).toEqual([]);
+  });
+
+  test('that lacks its first slash is read with one', () => {
+    expect(forbids('private/', '/private/x')).toBe(true);
+    expect(forbids('private/', '/x/private/x')).toBe(false);
+  });
+});
+
+describe('percent-encoding', () => {
+  test.each([
+    ['/caf%c3%a9', '/café'],
+    ['/café', '/caf%C3%A9'],
+    ['/%7Ejoe/', '/~joe/'],
+    ['/~joe/', '/%7ejoe/'],
+    ['/a%2Fb', '/a%2fb'],
+    ['/a b', '/a%20b'],
+    ['/%2A', '/*x'],
+    ['/%24', '/$x'],
+    ['/a|b', '/a|b'],
+    ["/?q='", "/?q='x'"],
+    ['/100%', '/100%'],
+    ['/%zz', '/%zz'],
+    ['/\ud83d\ude00', '/%F0%9F%98%80'],
+  ])('%s forbids %s', (pattern, path) => {
+    expect(forbids(pattern, path)).toBe(true);
+  });
+
+  test.each([
+    ['/a%2Fb', '/a/b'],
+    ['/a/b', '/a%2Fb'],
+    ['/a%3Fb', '/a?b'],
+    ['/%2A', '/x'],
+  ])('%s leaves %s free: an escaped delimiter is another octet', (pattern, path) => {
+    expect(forbids(pattern, path)).toBe(false);
+  });
+});
+
+describe('mistakes that are understood', () => {
+  test.each([
+    'Disallow : /x',
+    'disallow:/x',
+    'DISALLOW:\t/x  ',
+    'Disallow /x',
+    'Disallow:\u00a0/x',
+    'Dissallow: /x',
+    'Dissalow: /x',
+    'Disalow: /x',
+    'Diasllow: /x',
+    'Disallaw: /x',
+    'Disallow: /x # not here',
+  ])('%j', (line) => {
+    expect(allowed(everybody(line), '/x')).toBe(false);
+  });
+
+  test.each(['User agent: *', 'Useragent: *', 'User-agent *'])('%j', (line) => {
+    expect(allowed(`${line}\nDisallow: /`, '/x')).toBe(false);
+  });
+
+  test.each(['Please disallow: /x', 'Disallow anything below /x', 'Noindex: /x', ': /x', '#Disallow: /x'])(
+    'but not %j',
+    (line) => {
+      expect(allowed(everybody(line), '/x')).toBe(true);
+    },
+  );
+
+  test('a line without an end is cut, not dropped', () => {
+    const path = `/${'a'.repeat(MAX_LINE_LENGTH)}`;
+    expect(allowed(everybody(`Disallow: ${path}b`), `${path}c`)).toBe(false);
+    expect(allowed(everybody(`${' '.repeat(MAX_LINE_LENGTH)}Disallow: /`), '/')).toBe(true);
   });
 });
 
@@ -54,21 +194,49 @@ describe('Crawl-delay', () => {
   test.each([
     ['10', 10_000],
     ['0.5', 500],
+    ['.25', 250],
+    ['0.0001', 1],
     ['0', null],
     ['-1', null],
     ['soon', null],
     ['', null],
     ['Infinity', null],
   ])('%j is %j ms', (value, ms) => {
-    expect(parseRobots(`User-agent: *\nCrawl-delay: ${value}`, ORIGIN).crawlDelayMs('Amble')).toBe(ms);
+    expect(rulesOf(`User-agent: *\nCrawl-delay: ${value}`).crawlDelayMs).toBe(ms);
   });
 
   test('of our own group counts, not that of everybody', () => {
-    const text = 'User-agent: *\nCrawl-delay: 30\nUser-agent: Amble\nCrawl-delay: 2';
-    expect(parseRobots(text, ORIGIN).crawlDelayMs('Amble')).toBe(2_000);
+    expect(rulesOf('User-agent: *\nCrawl-delay: 30\nUser-agent: Amble\nCrawl-delay: 2').crawlDelayMs).toBe(
+      2_000,
+    );
+    expect(
+      rulesOf('User-agent: *\nCrawl-delay: 30\nUser-agent: Amble\nDisallow: /x').crawlDelayMs,
+    ).toBeNull();
   });
 
-  test('is null where none is named', () => {
-    expect(parseRobots('User-agent: *\nDisallow: /x', ORIGIN).crawlDelayMs('Amble')).toBeNull();
+  test('named twice is the longer one, and nonsense takes nothing back', () => {
+    expect(rulesOf(everybody('Crawl-delay: 2', 'Crawl-delay: 3', 'Crawl-delay: x')).crawlDelayMs).toBe(3_000);
   });
+
+  test('is null where none is named, or only outside a group', () => {
+    expect(rulesOf(everybody('Disallow: /x')).crawlDelayMs).toBeNull();
+    expect(rulesOf('Crawl-delay: 3\nUser-agent: *\nDisallow: /x').crawlDelayMs).toBeNull();
+  });
+});
+
+test('Sitemap lines are for everybody, wherever they stand, and end no group', () => {
+  const rules = rulesOf(
+    [
+      'Sitemap: https://cdn.example.net/one.xml',
+      'User-agent: Amble',
+      'sitemap: /two.xml.gz',
+      'User-agent: Other',
+      'Disallow: /x',
+      'Site-map: https://cdn.example.net/one.xml',
+      'Sitemap: ftp://example.org/three.xml',
+      'Sitemap:',
+    ].join('\n'),
+  );
+  expect(rules.sitemaps).toEqual(['https://cdn.example.net/one.xml', `${ORIGIN}/two.xml.gz`]);
+  expect(rules.isAllowed(`${ORIGIN}/x`)).toBe(false);
 });

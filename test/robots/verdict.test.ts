@@ -34,6 +34,22 @@ describe('an answer to the request for robots.txt', () => {
     });
   });
 
+  test('in bytes that are not UTF-8 keeps each of them, escaped', () => {
+    const body = Buffer.from('User-agent: *\nDisallow: /caf\xe9', 'latin1');
+    expect(robotsVerdict(response({ body }), URL_ASKED)).toEqual({
+      kind: 'rules',
+      text: 'User-agent: *\nDisallow: /caf%E9',
+    });
+  });
+
+  test.each([
+    ['half a BOM', Buffer.from('\xef\xbbUser-agent: *', 'latin1')],
+    ['UTF-16', Buffer.from('\ufeffUser-agent: *', 'utf16le')],
+    ['UTF-16, the other way round', Buffer.from('\ufeffUser-agent: *', 'utf16le').swap16()],
+  ])('may begin with %s', (_, body) => {
+    expect(robotsVerdict(response({ body }), URL_ASKED)).toEqual({ kind: 'rules', text: 'User-agent: *' });
+  });
+
   test('too long is read up to 500 KiB, to the last whole line', () => {
     const line = 'Disallow: /a/path\n';
     const body = Buffer.from(line.repeat(40_000));
@@ -59,7 +75,7 @@ describe('an answer to the request for robots.txt', () => {
   test('no answer holds the origin and says why', () => {
     const failed = {
       kind: 'error',
-      errorKind: 'connect',
+      errorKind: 'refused',
       message: 'Refused.',
       startedAt: null,
       tookMs: 1,
