@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { announcedSitemaps, looksLikeSitemap, mayBeSitemap } from '../../src/sitemaps/index.ts';
+
+const ORIGIN = 'https://example.org';
+
+describe('the sitemaps of an origin', () => {
+  test('are those its robots.txt names, anywhere in it and for everybody, each once', () => {
+    const robots = [
+      'Sitemap: https://example.org/a.xml',
+      'User-agent: other',
+      'Disallow: /',
+      '  SITEMAP :https://cdn.example.net/b.xml.gz # the rest',
+      '# Sitemap: https://example.org/commented.xml',
+      'Sitemap: /relative.xml',
+      'Sitemap: https://example.org/a.xml',
+      'Sitemap: ftp://example.org/no.xml',
+      'Sitemap:',
+    ];
+    for (const lineEnd of ['\n', '\r\n', '\r']) {
+      expect(announcedSitemaps(robots.join(lineEnd), ORIGIN)).toEqual([
+        'https://example.org/a.xml',
+        'https://cdn.example.net/b.xml.gz',
+        'https://example.org/relative.xml',
+      ]);
+    }
+  });
+
+  test('are in the usual place where none is named', () => {
+    for (const robots of [null, '', 'User-agent: *\nDisallow:']) {
+      expect(announcedSitemaps(robots, ORIGIN)).toEqual(['https://example.org/sitemap.xml']);
+    }
+  });
+
+  test('are bounded', () => {
+    const robots = Array.from({ length: 5_000 }, (_, n) => `Sitemap: /${n}.xml`).join('\n');
+    expect(announcedSitemaps(robots, ORIGIN)).toHaveLength(1_000);
+  });
+});
+
+test.each([
+  [undefined, true],
+  ['', true],
+  ['application/xml', true],
+  ['TEXT/XML; charset=utf-8', true],
+  ['application/rss+xml', true],
+  ['text/plain', true],
+  ['text/html', true],
+  ['application/x-gzip', true],
+  ['application/octet-stream', true],
+  ['image/png', false],
+  ['application/pdf', false],
+  ['application/zip', false],
+])('a body of type %s is read as a sitemap: %s', (type, expected) => {
+  expect(mayBeSitemap(type)).toBe(expected);
+});
+
+test.each([
+  ['https://example.org/sitemap_index.php', true],
+  ['https://example.org/index.php?route=feed/google', true],
+  ['https://example.org/a/b.xml.gz', true],
+  ['https://example.org/list.txt', true],
+  ['https://example.org/', false],
+  ['https://example.org/welcome.html', false],
+  ['https://sitemap.example.org/404', false],
+])('%s looks like a sitemap: %s', (url, expected) => {
+  expect(looksLikeSitemap(url)).toBe(expected);
+});
