@@ -1,4 +1,20 @@
 export { urlHash } from './hash.ts';
 export { hostnameOf, originOf, type PolitenessUnit, politenessKey, siteOf } from './hosts.ts';
-export { MAX_URL_LENGTH, type NormalisedUrl, normaliseUrl } from './normalise.ts';
-export { inScope, type ScopeRule } from './scope.ts';
+export {
+  MAX_URL_LENGTH,
+  NO_RULES,
+  type NormalisedUrl,
+  normaliseRedirect,
+  normaliseUrl,
+} from './normalise.ts';
+export { fits } from './pattern.ts';
+export {
+  type FollowRule,
+  inScope,
+  type ScopeRule,
+  type SkipCounts,
+  type SkipReason,
+  whyNotFollow,
+} from './scope.ts';
+export { type Place, placeInDomain, placeOf, type Shape, shapeOf } from './shape.ts';
+export { trapOf } from './traps.ts';

@@ -1,12 +1,38 @@
 /** How far a crawl may wander from its seeds. */
-import type { Scope } from '../settings.ts';
+import type { Scope, TrapLimits } from '../settings.ts';
 import { hostnameOf, siteOf } from './hosts.ts';
+import { fits } from './pattern.ts';
+import type { FullReason } from './shape.ts';
+import { type TrapReason, trapOf } from './traps.ts';
 
 export interface ScopeRule {
   scope: Scope;
   /** Host names of the seeds and of where their redirects led. */
   seedHosts: readonly string[];
 }
+
+/** What a link is judged by. */
+export interface FollowRule extends ScopeRule {
+  /** Patterns, of which one must match; none: everything does. */
+  include: readonly string[];
+  /** Patterns, of which none may match. */
+  exclude: readonly string[];
+  traps: TrapLimits;
+}
+
+/** Why a link did not become a page: counted for each page, shown for the crawl. */
+export type SkipReason =
+  | 'nofollow'
+  | 'out of scope'
+  | 'not included'
+  | 'excluded'
+  | 'beyond max-depth'
+  | 'too long'
+  | 'too many on the page'
+  | TrapReason
+  | FullReason;
+
+export type SkipCounts = Partial<Record<SkipReason, number>>;
 
 /** `url` is a normalised URL. */
 export function inScope(url: string, { scope, seedHosts }: ScopeRule): boolean {
@@ -16,4 +42,12 @@ export function inScope(url: string, { scope, seedHosts }: ScopeRule): boolean {
   if (scope === 'host') return false;
   const site = siteOf(hostname);
   return seedHosts.some((seedHost) => siteOf(seedHost) === site);
+}
+
+/** null: the link may be followed. */
+export function whyNotFollow(url: string, rule: FollowRule): SkipReason | null {
+  if (!inScope(url, rule)) return 'out of scope';
+  if (rule.include.length > 0 && !rule.include.some((pattern) => fits(pattern, url))) return 'not included';
+  if (rule.exclude.some((pattern) => fits(pattern, url))) return 'excluded';
+  return trapOf(url, rule.traps);
 }

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { TrapLimits } from '../../src/settings.ts';
+import { fits, placeOf, shapeOf, trapOf, whyNotFollow } from '../../src/urls/index.ts';
+
+const UNLIMITED: TrapLimits = {
+  maxPathDepth: null,
+  maxRepeats: null,
+  maxPerDirectory: null,
+  maxPerQuery: null,
+  maxPerCalendar: null,
+};
+
+describe('a pattern', () => {
+  test.each([
+    ['/docs/*', 'http://example.org/docs/a/b?c', true],
+    ['/docs/*', 'http://example.org/x/docs/', false],
+    ['/docs/', 'http://example.org/docs/a', false],
+    ['*.pdf', 'http://example.org/a.pdf', true],
+    ['*.pdf', 'http://example.org/a.pdf?x', false],
+    ['*?print=*', 'http://example.org/a?print=1', true],
+    ['https://*.example.org/*', 'https://www.example.org/x', true],
+    ['https://*.example.org/*', 'http://www.example.org/x', false],
+    ['/*/*/print', 'http://example.org/a/b/c/print', true],
+    ['*', 'http://example.org/', true],
+  ])('%s matches %s: %j', (pattern, url, expected) => {
+    expect(fits(pattern, url)).toBe(expected);
+  });
+
+  test('matches as the regular expression would that it stands for', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.'), maxLength: 8 });
+    fc.assert(
+      fc.property(
+        letters,
+        fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 12 }),
+        (tail, text) => {
+          const source = [...tail]
+            .map((letter) => (letter === '*' ? '.*' : letter === '.' ? '\\.' : letter))
+            .join('');
+          const expected = new RegExp(`^/${source}$`).test(`/${text}`);
+          expect(fits(`/${tail}`, `http://h/${text}`)).toBe(expected);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('of many stars is no slower for it', () => {
+    expect(fits(`/${'*a'.repeat(100)}*b`, `http://h/${'a'.repeat(1_900)}`)).toBe(false);
+  });
+});
+
+describe('a link is not followed', () => {
+  const rule = {
+    scope: 'host',
+    seedHosts: ['example.org'],
+    include: [],
+    exclude: [],
+    traps: UNLIMITED,
+  } as const;
+
+  test.each([
+    [{}, 'http://example.org/x', null],
+    [{}, 'http://other.org/x', 'out of scope'],
+    [{ include: ['/a/*', '/b/*'] }, 'http://example.org/b/x', null],
+    [{ include: ['/a/*'] }, 'http://example.org/b/x', 'not included'],
+    [{ include: ['/a/*'], exclude: ['*.pdf'] }, 'http://example.org/a/x.pdf', 'excluded'],
+    [{ traps: { ...UNLIMITED, maxPathDepth: 3 } }, 'http://example.org/1/2/3/', null],
+    [{ traps: { ...UNLIMITED, maxPathDepth: 3 } }, 'http://example.org/1/2/3/4', 'path too deep'],
+  ])('%j %s: %j', (more, url, expected) => {
+    expect(whyNotFollow(url, { ...rule, ...more })).toBe(expected);
+  });
+});
+
+describe('repeated segments', () => {
+  const limits = { ...UNLIMITED, maxRepeats: 2 };
+
+  test.each([
+    ['/a/a', null],
+    ['/a/a/a', 'repeated segments'],
+    ['/x/a/b/a/b/y', null],
+    ['/x/a/b/a/b/a/b/y', 'repeated segments'],
+    ['/a/b/a/c/a/d/a/e', null],
+    ['/a/b/c/a/b/c/a/b/c', 'repeated segments'],
+  ])('%s: %j', (path, expected) => {
+    expect(trapOf(`http://example.org${path}`, limits)).toBe(expected);
+  });
+
+  test('are seen wherever they stand', () => {
+    const segments = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 });
+    const around = fc.array(fc.constantFrom('x', 'y', 'z'), { maxLength: 3 });
+    fc.assert(
+      fc.property(around, segments, around, (before, run, after) => {
+        const path = [...before, ...run, ...run, ...run, ...after].join('/');
+        expect(trapOf(`http://example.org/${path}`, limits)).toBe('repeated segments');
+      }),
+    );
+  });
+});
+
+describe('pages are counted together', () => {
+  test.each([
+    ['/a/b.html', 'directory', 'example.org/a/'],
+    ['/a/b/', 'directory', 'example.org/a/'],
+    ['/', 'directory', 'example.org'],
+    ['/b', 'directory', 'example.org/'],
+    ['/item?id=7', 'query', 'example.org/item?id'],
+    ['/list?Page=2&colour=red&colour=blue', 'query', 'example.org/list?colour&page'],
+    ['/events/2031/05', 'calendar', 'example.org/events/0/0'],
+    ['/events/2031-05-12/', 'calendar', 'example.org/events/0-0-0/'],
+    ['/events?month=5&year=2031', 'calendar', 'example.org/events?month&year'],
+    ['/events?date=2031-05-12&view=list', 'calendar', 'example.org/events?date&view'],
+    ['/blog/2031/05/a-walk', 'directory', 'example.org/blog/2031/05/'],
+    ['/list?start=40', 'query', 'example.org/list?start'],
+    ['/list?date=newest', 'query', 'example.org/list?date'],
+  ])('%s as %s: %s', (path, kind, name) => {
+    expect(shapeOf(`http://example.org${path}`)).toEqual({ kind, name });
+  });
+
+  test('as far as their kind is limited', () => {
+    const limits = { ...UNLIMITED, maxPerQuery: 5 };
+    expect(placeOf('http://example.org/a', limits)).toBeNull();
+    expect(placeOf('http://example.org/a?b', limits)).toMatchObject({ most: 5, reason: 'query full' });
+  });
+});
