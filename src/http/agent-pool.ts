@@ -1,10 +1,11 @@
 /** One agent per way of connecting: crawls with the same network settings share connections, others never do. */
 import type { Agent } from 'undici';
-import { makeAgent } from './agent.ts';
+import { type AgentOptions, makeAgent } from './agent.ts';
+import { makeLookup } from './lookup.ts';
 import { makeNetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
 
 export interface AgentPool {
-  agentFor(settings: NetworkPolicyOptions & { connectTimeoutMs: number }): Agent;
+  agentFor(settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs' | 'maxHeaderBytes'>): Agent;
   /** Ends every connection; requests under way fail. */
   destroy(): Promise<void>;
 }
@@ -14,12 +15,13 @@ const MAX_AGENTS = 32;
 
 export function makeAgentPool(): AgentPool {
   const agents = new Map<string, Agent>();
+  const lookup = makeLookup();
   return {
-    agentFor({ allowNetworks, resolve, connectTimeoutMs }) {
-      const key = JSON.stringify([allowNetworks, Object.entries(resolve).sort(), connectTimeoutMs]);
-      const agent =
-        agents.get(key) ??
-        makeAgent({ policy: makeNetworkPolicy({ allowNetworks, resolve }), connectTimeoutMs });
+    agentFor({ allowNetworks, resolve, connectTimeoutMs, maxHeaderBytes }) {
+      const names = Object.entries(resolve).sort();
+      const key = JSON.stringify([allowNetworks, names, connectTimeoutMs, maxHeaderBytes]);
+      const policy = makeNetworkPolicy({ allowNetworks, resolve });
+      const agent = agents.get(key) ?? makeAgent({ policy, connectTimeoutMs, maxHeaderBytes, lookup });
       agents.delete(key);
       agents.set(key, agent);
       const [oldest] = agents;

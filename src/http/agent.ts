@@ -2,9 +2,11 @@
  * The connections: an undici Agent that asks the network policy about the very address it connects to. Check and use are
  * one step, so a name that answers differently the second time (DNS rebinding) gains nothing.
  */
-import dns from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
+import { isBlockedPort } from './blocked-ports.ts';
+import { type Lookup, makeLookup } from './lookup.ts';
 import type { NetworkPolicy } from './network-policy.ts';
 
 /** Servers commonly hang up after 5 s; reusing a connection at that moment would cost a page its attempt. */
@@ -12,21 +14,20 @@ const IDLE_MS = 4_000;
 /** Where a server names a longer idle time, it is believed up to this. */
 const MAX_IDLE_MS = 30_000;
 
+/** Node gives each address of a name 250 ms before it tries the next: too little for the other side of the world. */
+const NEXT_ADDRESS_MS = 2_000;
+
 export interface AgentOptions {
   policy: NetworkPolicy;
   /** For name lookup, connecting and the TLS handshake together. */
   connectTimeoutMs: number;
+  /** All headers of a response together. */
+  maxHeaderBytes: number;
   /** Certificate authorities to trust instead of the usual ones, in PEM. */
   ca?: string;
-  /** Where names are looked up; the system's way unless told otherwise. */
-  lookup?: LookupAll;
+  /** Where names are looked up; hosts file and name servers unless told otherwise. */
+  lookup?: Lookup;
 }
-
-export type LookupAll = (
-  hostname: string,
-  options: dns.LookupOptions & { all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void,
-) => void;
 
 export class ForbiddenAddressError extends Error {
   constructor(readonly reason: string) {
@@ -35,54 +36,83 @@ export class ForbiddenAddressError extends Error {
   }
 }
 
+/** The name could not be turned into an address. */
+export class LookupError extends Error {
+  constructor(
+    readonly code: string,
+    cause: unknown,
+  ) {
+    super(`lookup failed: ${code}`, { cause });
+    this.name = 'LookupError';
+  }
+}
+
 /** Connections are reused within one agent only, so two policies never share one. */
-export function makeAgent({ policy, connectTimeoutMs, ca, lookup = dns.lookup }: AgentOptions): Agent {
+export function makeAgent({
+  policy,
+  connectTimeoutMs,
+  maxHeaderBytes,
+  ca,
+  lookup = makeLookup(),
+}: AgentOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     lookup: guardedLookup(policy, lookup),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     ...(ca === undefined ? {} : { ca }),
   });
   return new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
+    maxHeaderSize: maxHeaderBytes,
+    // Node writes HTTP/2 frames in a later turn of the event loop than the one in which the gate is asked, or whenever
+    // the server's stream limit allows: nobody could say when a request started, and the gap counts from there.
     allowH2: false,
     connect(options, callback) {
-      // node:net never looks up a literal address, so it is judged here.
-      if (isIP(options.hostname) !== 0) {
-        const verdict = policy.judge(options.hostname);
-        if (!verdict.ok) {
-          callback(new ForbiddenAddressError(verdict.reason), null);
-          return;
-        }
-      }
-      connect(options, callback);
+      const refusal = refusalOf(policy, options);
+      if (refusal === null) connect(options, callback);
+      else callback(new ForbiddenAddressError(refusal), null);
     },
   });
 }
 
-function guardedLookup(policy: NetworkPolicy, lookup: LookupAll): LookupFunction {
+/** What can be judged before a name is looked up: the port, and a literal address, which node:net never looks up. */
+function refusalOf(
+  policy: NetworkPolicy,
+  { hostname, port }: { hostname: string; port: string },
+): string | null {
+  if (isBlockedPort(port)) return `port ${port} belongs to another protocol (Fetch standard, bad ports)`;
+  if (isIP(hostname) === 0) return null;
+  const verdict = policy.judge(hostname);
+  return verdict.ok ? null : verdict.reason;
+}
+
+function guardedLookup(policy: NetworkPolicy, lookup: Lookup): LookupFunction {
   return (hostname, options, callback) => {
-    const answer = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]): void => {
-      if (error !== null) {
-        callback(error, '');
-        return;
-      }
+    const answer = (addresses: LookupAddress[]): void => {
       const permitted = addresses.filter(({ address }) => policy.judge(address).ok);
       const [first] = permitted;
-      if (first === undefined) callback(new ForbiddenAddressError(whyForbidden(policy, addresses)), '');
+      if (first === undefined) callback(whyNone(policy, addresses), '');
       else if (options.all === true) callback(null, permitted);
       else callback(null, first.address, first.family);
     };
     const fixed = policy.fixedAddress(hostname);
-    if (fixed === undefined) lookup(hostname, { ...options, all: true }, answer);
-    else process.nextTick(answer, null, [{ address: fixed, family: isIP(fixed) }]);
+    const addresses =
+      fixed === undefined ? lookup(hostname) : Promise.resolve([{ address: fixed, family: isIP(fixed) }]);
+    addresses.then(answer, (error: unknown) => callback(new LookupError(codeOf(error), error), ''));
   };
 }
 
-function whyForbidden(policy: NetworkPolicy, addresses: dns.LookupAddress[]): string {
-  const [first] = addresses;
-  if (first === undefined) return 'the name has no address';
+function whyNone(policy: NetworkPolicy, [first]: LookupAddress[]): Error {
+  if (first === undefined) return new LookupError('ENODATA', null);
   const verdict = policy.judge(first.address);
-  return verdict.ok ? 'the name has no address' : verdict.reason;
+  return new ForbiddenAddressError(verdict.ok ? `${first.address} is refused` : verdict.reason);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'EUNKNOWN';
 }

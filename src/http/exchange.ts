@@ -1,27 +1,50 @@
 /** What became of one request: the facts, for the caller to judge. */
 
+/** What `page_crawls.error_kind` tells apart; docs/architecture.md lists them for people. */
 export type ErrorKind =
   /** The name could not be looked up. */
   | 'dns'
-  /** No connection: refused, unreachable. */
-  | 'connect'
+  /** Nobody listens there. */
+  | 'refused'
+  /** No way leads there. */
+  | 'unreachable'
   /** The certificate or the handshake. */
   | 'tls'
-  /** Connecting, the headers or the whole took too long. */
+  /** No connection in time. */
+  | 'connect-timeout'
+  /** Connected, but no response headers in time. */
+  | 'first-byte-timeout'
+  /** The body did not end in time, or the connection went dead. */
   | 'timeout'
-  /** The network policy refuses the address. */
+  /** The network policy refuses the address or the port. */
   | 'forbidden'
   /** The connection broke before the response began, or was torn down during it. */
   | 'reset'
   /** The body ended too early. */
   | 'truncated'
-  /** What came was not HTTP, or not decodable. */
-  | 'protocol'
+  /** An encoding nobody asked for, or data that is not what its encoding says. */
+  | 'bad-encoding'
+  /** The headers alone are over their limit. */
+  | 'headers-too-large'
+  /** What came was not HTTP. */
+  | 'bad-response'
   /** Our own side called it off. */
   | 'aborted';
 
-/** Lower-case names; repeated headers are joined by a comma. */
+export function isTimeout(kind: ErrorKind): boolean {
+  return kind === 'connect-timeout' || kind === 'first-byte-timeout' || kind === 'timeout';
+}
+
+/** Lower-case names; repeated headers are joined by a comma, those in `SEPARATE` by a line break. */
 export type ResponseHeaders = Record<string, string>;
+
+/** Joined by a comma, one line's words would become the next one's: "otherbot: noindex" and "nofollow". */
+export const SEPARATE: ReadonlySet<string> = new Set(['x-robots-tag']);
+
+/** Each line of a header, as it was sent. */
+export function linesOf(headers: ResponseHeaders, name: string): string[] {
+  return headers[name]?.split('\n') ?? [];
+}
 
 export interface ResponseExchange {
   kind: 'response';
@@ -29,7 +52,7 @@ export interface ResponseExchange {
   startedAt: number;
   status: number;
   headers: ResponseHeaders;
-  /** Decoded. null: it was not wanted, or too large and dropped. */
+  /** Decoded; of an unwanted one what it was judged by. null: not read, or too large and dropped. */
   body: Buffer | null;
   /** Decoded bytes that were read, kept or not. */
   bodyBytes: number;

@@ -1,7 +1,11 @@
 /** Turns the errors of sockets, TLS and undici into a kind to count and a sentence to read. */
 import { errors } from 'undici';
-import { ForbiddenAddressError } from './agent.ts';
+import { ForbiddenAddressError, LookupError } from './agent.ts';
+import { clip } from './clip.ts';
 import type { ErrorKind } from './exchange.ts';
+
+/** Of what another program said, within our own sentence. */
+const MAX_MESSAGE_LENGTH = 300;
 
 export interface Failure {
   errorKind: ErrorKind;
@@ -17,17 +21,13 @@ export interface FailureContext {
 
 export function describeFailure(error: Error, { host, phase }: FailureContext): Failure {
   if (error instanceof ForbiddenAddressError) {
-    return {
-      errorKind: 'forbidden',
-      message: `${host} was not contacted: ${error.reason}; --allow-network opens it, if that is intended.`,
-    };
+    return { errorKind: 'forbidden', message: `${host} was not contacted: ${error.reason}.` };
   }
+  if (error instanceof LookupError) return { errorKind: 'dns', message: describeLookup(error.code, host) };
   const code = codeOf(error);
   if (error.message.includes('secure TLS connection was established')) {
     return { errorKind: 'tls', message: `${host} closed the connection during the TLS handshake.` };
   }
-  if (DNS_CODES.has(code))
-    return { errorKind: 'dns', message: `The name ${host} could not be looked up (${code}).` };
   if (TLS_CODE.test(code)) {
     return { errorKind: 'tls', message: `No secure connection to ${host}: ${firstLine(error.message)}.` };
   }
@@ -37,11 +37,11 @@ export function describeFailure(error: Error, { host, phase }: FailureContext): 
     // How the parser says that the connection closed between two chunks; it gives no code.
     if (error.message.includes('Invalid EOF')) return closedByServer(host, phase);
     return {
-      errorKind: 'protocol',
+      errorKind: 'bad-response',
       message: `What ${host} sent is not valid HTTP: ${firstLine(error.message)}.`,
     };
   }
-  const errorKind = phase === 'connecting' ? 'connect' : 'protocol';
+  const errorKind = phase === 'connecting' ? 'unreachable' : 'bad-response';
   return { errorKind, message: `The request to ${host} failed: ${firstLine(error.message)}.` };
 }
 
@@ -49,38 +49,39 @@ export function describeFailure(error: Error, { host, phase }: FailureContext): 
 export function describeBadBody(error: Error, host: string): Failure {
   return codeOf(error) === 'Z_BUF_ERROR'
     ? { errorKind: 'truncated', message: `The compressed body that ${host} sent ends too early.` }
-    : { errorKind: 'protocol', message: `The compressed body that ${host} sent is damaged.` };
+    : { errorKind: 'bad-encoding', message: `The compressed body that ${host} sent is damaged.` };
 }
 
-const DNS_CODES: ReadonlySet<string> = new Set([
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EAI_FAIL',
-  'EAI_NODATA',
-  'ENODATA',
-  'ESERVFAIL',
-]);
+function describeLookup(code: string, host: string): string {
+  switch (code) {
+    case 'ENOTFOUND':
+      return `There is no host named ${host} (ENOTFOUND).`;
+    case 'ENODATA':
+      return `The name ${host} has no address (ENODATA).`;
+    case 'ETIMEOUT':
+      return `No name server answered in time for ${host} (ETIMEOUT).`;
+    default:
+      return `The name ${host} could not be looked up (${code}).`;
+  }
+}
 
 const TLS_CODE =
   /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;
 
 const BY_CODE: Record<string, (host: string, phase: FailureContext['phase']) => Failure> = {
-  ECONNREFUSED: (host) => ({ errorKind: 'connect', message: `The connection to ${host} was refused.` }),
-  EHOSTUNREACH: (host) => ({ errorKind: 'connect', message: `There is no route to ${host}.` }),
-  ENETUNREACH: (host) => ({ errorKind: 'connect', message: `The network of ${host} cannot be reached.` }),
-  ETIMEDOUT: (host, phase) => ({
-    errorKind: 'timeout',
-    message:
-      phase === 'connecting'
-        ? `${host} did not answer the connection.`
-        : `The connection to ${host} went dead.`,
-  }),
+  ECONNREFUSED: (host) => ({ errorKind: 'refused', message: `The connection to ${host} was refused.` }),
+  EHOSTUNREACH: (host) => ({ errorKind: 'unreachable', message: `There is no route to ${host}.` }),
+  ENETUNREACH: (host) => ({ errorKind: 'unreachable', message: `The network of ${host} cannot be reached.` }),
+  ETIMEDOUT: (host, phase) =>
+    phase === 'connecting'
+      ? { errorKind: 'connect-timeout', message: `${host} did not answer the connection.` }
+      : { errorKind: 'timeout', message: `The connection to ${host} went dead.` },
   UND_ERR_CONNECT_TIMEOUT: (host) => ({
-    errorKind: 'timeout',
+    errorKind: 'connect-timeout',
     message: `No connection to ${host} in the time allowed.`,
   }),
   UND_ERR_HEADERS_OVERFLOW: (host) => ({
-    errorKind: 'protocol',
+    errorKind: 'headers-too-large',
     message: `The headers that ${host} sent are too large.`,
   }),
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: (host) => ({
@@ -111,7 +112,7 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** OpenSSL's messages go on for lines, with source files and line numbers. */
+/** OpenSSL's go on for lines, with source files and line numbers; a certificate's names may be hundreds. */
 function firstLine(message: string): string {
-  return (message.split('\n', 1)[0] ?? '').replace(/\.$/, '');
+  return clip((message.split('\n', 1)[0] ?? '').replace(/\.$/, ''), MAX_MESSAGE_LENGTH);
 }

@@ -1,13 +1,18 @@
 export { type AgentOptions, makeAgent } from './agent.ts';
 export { type AgentPool, makeAgentPool } from './agent-pool.ts';
-export type {
-  ErrorKind,
-  Exchange,
-  FailedExchange,
-  RefusedExchange,
-  ResponseExchange,
-  ResponseHeaders,
+export { clip } from './clip.ts';
+export { isHtmlType, isSniffed, matchesType, typeOf } from './content-type.ts';
+export {
+  type ErrorKind,
+  type Exchange,
+  type FailedExchange,
+  isTimeout,
+  linesOf,
+  type RefusedExchange,
+  type ResponseExchange,
+  type ResponseHeaders,
 } from './exchange.ts';
+export { type Lookup, makeLookup } from './lookup.ts';
 export {
   makeNetworkPolicy,
   type NetworkPolicy,
@@ -16,4 +21,4 @@ export {
 } from './network-policy.ts';
 export { type GateVerdict, type RequestOptions, sendRequest } from './request.ts';
 export { parseRetryAfter } from './retry-after.ts';
-export { PRODUCT_TOKEN, productToken } from './user-agent.ts';
+export { type Identity, identityHeaders, PRODUCT_TOKEN, productToken } from './user-agent.ts';

@@ -42,7 +42,8 @@ export function makeNetworkPolicy({ allowNetworks, resolve }: NetworkPolicyOptio
       if (allowed.some((cidr) => contains(cidr, address))) return { ok: true };
       const range = FORBIDDEN.find(({ cidr }) => contains(cidr, address));
       if (range === undefined) return { ok: true };
-      return { ok: false, reason: `${text} is ${range.what} (${range.source})` };
+      const reason = `${text} is ${range.what} (${range.source}); --allow-network opens it, if that is intended`;
+      return { ok: false, reason };
     },
   };
 }

@@ -3,6 +3,7 @@
  * (a slow lookup, a frozen process) comes between its yes and the wire; when it says no, not one byte is written.
  * Redirects are not followed and nothing is retried: both need a slot of their own.
  */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { FetchLimits } from '../settings.ts';
@@ -14,7 +15,14 @@ import {
   collectBody,
   parseContentEncoding,
 } from './body.ts';
-import type { Exchange, ResponseExchange, ResponseHeaders } from './exchange.ts';
+import { clip } from './clip.ts';
+import {
+  type ErrorKind,
+  type Exchange,
+  type ResponseExchange,
+  type ResponseHeaders,
+  SEPARATE,
+} from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure } from './failure.ts';
 
 /** `startedAt` is on whatever clock the gate keeps. */
@@ -24,18 +32,23 @@ export interface RequestOptions {
   /** A normalised URL. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Its connect timeout belongs to the agent. */
-  limits: Omit<FetchLimits, 'connectTimeoutMs'>;
+  /** Those on connecting and on headers belong to the agent. */
+  limits: Pick<FetchLimits, 'headersTimeoutMs' | 'totalTimeoutMs' | 'maxBodyBytes'>;
   /** See makeAgent: it holds the network policy. */
   agent: Dispatcher;
   /** Asked once, synchronously, right before the write. */
   gate: () => GateVerdict;
   signal?: AbortSignal;
-  /** Says from the headers whether the body is worth reading; every body is, unless told otherwise. */
-  acceptBody?: (status: number, headers: ResponseHeaders) => boolean;
+  /**
+   * Says from the headers whether the body is worth reading; every body is, unless told otherwise. A function: its first
+   * bytes have to be seen for that, and it is asked about them.
+   */
+  acceptBody?: (status: number, headers: ResponseHeaders) => boolean | HeadJudge;
   /** What to do with a body over its limit; dropped unless told otherwise. */
   tooLarge?: 'drop' | 'truncate';
 }
+
+export type HeadJudge = (head: Buffer) => boolean;
 
 export function sendRequest(options: RequestOptions): Promise<Exchange> {
   return new Promise((resolve) => {
@@ -47,7 +60,8 @@ interface Head {
   status: number;
   headers: ResponseHeaders;
   latencyMs: number;
-  coding: Coding;
+  codings: Coding[];
+  acceptHead: HeadJudge;
 }
 
 class Call implements Dispatcher.DispatchHandler {
@@ -116,27 +130,32 @@ class Call implements Dispatcher.DispatchHandler {
     this.#clockAtStart = performance.now();
     const { headersTimeoutMs, totalTimeoutMs } = this.#options.limits;
     this.#headersTimer = setTimeout(
-      () => this.#timeOut('did not answer', headersTimeoutMs),
+      () => this.#timeOut('first-byte-timeout', 'did not answer', headersTimeoutMs),
       headersTimeoutMs,
     );
-    this.#totalTimer = setTimeout(() => this.#timeOut('was not done', totalTimeoutMs), totalTimeoutMs);
+    this.#totalTimer = setTimeout(
+      () => this.#timeOut('timeout', 'was not done', totalTimeoutMs),
+      totalTimeoutMs,
+    );
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, rawHeaders: IncomingHttpHeaders): void {
     if (status < 200) return;
     clearTimeout(this.#headersTimer);
     const headers = flatten(rawHeaders);
-    const coding = parseContentEncoding(headers['content-encoding']);
-    const head: Head = { status, headers, latencyMs: this.#elapsed(), coding: coding ?? 'identity' };
+    const codings = parseContentEncoding(headers['content-encoding']);
+    const accepted = this.#options.acceptBody?.(status, headers) ?? true;
+    const acceptHead = typeof accepted === 'boolean' ? () => accepted : accepted;
+    const head: Head = { status, headers, latencyMs: this.#elapsed(), codings: codings ?? [], acceptHead };
     this.#head = head;
     if (hasNoBody(status, headers)) return;
-    if (this.#options.acceptBody?.(status, headers) === false) {
+    if (accepted === false) {
       this.#respond(head, { body: null, bodyBytes: 0, cut: 'unwanted' });
-    } else if (coding === null) {
-      const encoding = headers['content-encoding'];
+    } else if (codings === null) {
+      const encoding = clip(headers['content-encoding'] ?? '', 50);
       const message = `${this.#url.host} sent a body encoded as "${encoding}", which was not asked for.`;
-      this.#fail({ errorKind: 'protocol', message });
-    } else if (coding === 'identity' && this.#options.tooLarge !== 'truncate') {
+      this.#fail({ errorKind: 'bad-encoding', message });
+    } else if (codings.length === 0 && this.#options.tooLarge !== 'truncate') {
       const announced = Number(headers['content-length']);
       if (announced > this.#options.limits.maxBodyBytes) {
         this.#respond(head, { body: null, bodyBytes: 0, cut: 'too-large' });
@@ -149,8 +168,9 @@ class Call implements Dispatcher.DispatchHandler {
     if (head === null || this.#settled) return;
     // Made by the first chunk: a decoder that gets no input at all would call an empty body broken.
     this.#body ??= collectBody({
-      coding: head.coding,
+      codings: head.codings,
       firstChunk: chunk,
+      acceptHead: head.acceptHead,
       maxBytes: this.#options.limits.maxBodyBytes,
       onDrain: () => controller.resume(),
       onDone: (collected) => this.#finish(head, collected),
@@ -180,6 +200,9 @@ class Call implements Dispatcher.DispatchHandler {
         this.#respond(head, { body, bodyBytes: collected.bytes, cut: 'too-large' });
         return;
       }
+      case 'unwanted':
+        this.#respond(head, { body: collected.head, bodyBytes: collected.bytes, cut: 'unwanted' });
+        return;
       case 'failed':
         this.#fail(describeBadBody(collected.error, this.#url.host));
     }
@@ -202,8 +225,8 @@ class Call implements Dispatcher.DispatchHandler {
     });
   }
 
-  #timeOut(what: string, limitMs: number): void {
-    this.#fail({ errorKind: 'timeout', message: `${this.#url.host} ${what} within ${limitMs / 1_000} s.` });
+  #timeOut(errorKind: ErrorKind, what: string, limitMs: number): void {
+    this.#fail({ errorKind, message: `${this.#url.host} ${what} within ${limitMs / 1_000} s.` });
   }
 
   #fail(failure: Failure): void {
@@ -239,9 +262,16 @@ function hasNoBody(status: number, headers: ResponseHeaders): boolean {
 }
 
 function flatten(headers: IncomingHttpHeaders): ResponseHeaders {
-  const entries = Object.entries(headers).map(([name, value]) => [
-    name.toLowerCase(),
-    Array.isArray(value) ? value.join(', ') : (value ?? ''),
-  ]);
-  return Object.fromEntries(entries);
+  const entries = Object.entries(headers).map(([written, value]) => {
+    const name = written.toLowerCase();
+    return [name, Array.isArray(value) ? value.join(SEPARATE.has(name) ? '\n' : ', ') : (value ?? '')];
+  });
+  const flat: ResponseHeaders = Object.fromEntries(entries);
+  return flat.location === undefined ? flat : { ...flat, location: readUtf8(flat.location) };
+}
+
+/** undici reads a character a byte. Many servers send addresses as bare UTF-8, and browsers follow them. */
+function readUtf8(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : value;
 }

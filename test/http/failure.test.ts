@@ -3,21 +3,30 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
 import { loopbackAgent, STARTED_AT, sendForError } from './support/fetching.ts';
-import { httpServer, listen, rawServer } from './support/servers.ts';
+import { closedPort, httpServer, listen, rawServer } from './support/servers.ts';
 
 describe('told apart, in words a person understands', () => {
   test('a refused connection', async () => {
-    const failed = await sendForError('http://127.0.0.1:1/');
-    expect(failed).toMatchObject({ errorKind: 'connect', startedAt: null });
-    expect(failed.message).toBe('The connection to 127.0.0.1:1 was refused.');
+    const port = await closedPort();
+    const failed = await sendForError(`http://127.0.0.1:${port}/`);
+    expect(failed).toMatchObject({ errorKind: 'refused', startedAt: null });
+    expect(failed.message).toBe(`The connection to 127.0.0.1:${port} was refused.`);
+  });
+
+  test('a name all of whose addresses refuse', async () => {
+    const port = await closedPort();
+    const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+    const agent = loopbackAgent({ lookup: async () => addresses });
+    const failed = await sendForError(`http://two.test:${port}/`, { agent });
+    expect(failed).toMatchObject({ errorKind: 'refused', startedAt: null });
   });
 
   test('a name that does not exist', async () => {
     const notFound = Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.test'), { code: 'ENOTFOUND' });
-    const agent = loopbackAgent({ lookup: (_name, _options, callback) => callback(notFound, []) });
+    const agent = loopbackAgent({ lookup: () => Promise.reject(notFound) });
     const failed = await sendForError('http://nowhere.test/', { agent });
     expect(failed).toMatchObject({ errorKind: 'dns', startedAt: null });
-    expect(failed.message).toBe('The name nowhere.test could not be looked up (ENOTFOUND).');
+    expect(failed.message).toBe('There is no host named nowhere.test (ENOTFOUND).');
   });
 
   test('a connection closed without an answer', async () => {
@@ -64,7 +73,18 @@ describe('told apart, in words a person understands', () => {
       response.end('<html>plainly not compressed</html>');
     });
     const failed = await sendForError(`http://127.0.0.1:${port}/`);
-    expect(failed).toMatchObject({ errorKind: 'protocol', message: expect.stringContaining('is damaged') });
+    expect(failed).toMatchObject({
+      errorKind: 'bad-encoding',
+      message: expect.stringContaining('is damaged'),
+    });
+  });
+
+  test('more encodings on top of each other than any honest server uses', async () => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip, gzip, gzip');
+      response.end('?');
+    });
+    expect(await sendForError(`http://127.0.0.1:${port}/`)).toMatchObject({ errorKind: 'bad-encoding' });
   });
 
   test('an encoding that was not asked for', async () => {
@@ -73,14 +93,14 @@ describe('told apart, in words a person understands', () => {
       response.end('?');
     });
     const failed = await sendForError(`http://127.0.0.1:${port}/`);
-    expect(failed).toMatchObject({ errorKind: 'protocol', message: expect.stringContaining('"zstd"') });
+    expect(failed).toMatchObject({ errorKind: 'bad-encoding', message: expect.stringContaining('"zstd"') });
   });
 
   test('an answer that is not HTTP', async () => {
     const server = await rawServer((socket) => socket.end('220 mail.test ESMTP ready\r\n'));
     const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
     expect(failed).toMatchObject({
-      errorKind: 'protocol',
+      errorKind: 'bad-response',
       message: expect.stringContaining('not valid HTTP'),
     });
   });
@@ -95,7 +115,10 @@ describe('told apart, in words a person understands', () => {
       more();
     });
     const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
-    expect(failed).toMatchObject({ errorKind: 'protocol', message: expect.stringContaining('too large') });
+    expect(failed).toMatchObject({
+      errorKind: 'headers-too-large',
+      message: expect.stringContaining('too large'),
+    });
   });
 
   test('a certificate nobody vouches for', async () => {

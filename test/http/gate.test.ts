@@ -9,7 +9,8 @@ import {
   sendForResponse,
   untilFree,
 } from './support/fetching.ts';
-import { rawServer } from './support/servers.ts';
+import { serverElsewhere } from './support/server-elsewhere.ts';
+import { closedPort, rawServer } from './support/servers.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const open = () => ({ go: true, startedAt: STARTED_AT }) as const;
@@ -65,6 +66,28 @@ describe('the gate', () => {
     },
   );
 
+  test.each([
+    { scheme: 'http', secure: false },
+    { scheme: 'https', secure: true },
+  ])(
+    'is the last thing before the wire: $scheme bytes are out before its tick ends',
+    async ({ scheme, secure }) => {
+      const server = await serverElsewhere({ secure });
+      let heard: string | null = null;
+      await sendForResponse(`${scheme}://secure.test:${server.port}/`, {
+        agent: agentForSecure(),
+        gate() {
+          // Runs after the write and before the event loop turns: whatever were put off until then would not be heard.
+          process.nextTick(() => {
+            heard = server.waitForRequest(2_000);
+          });
+          return open();
+        },
+      });
+      expect(heard).toBe('request heard');
+    },
+  );
+
   test('is asked only when the connection stands', async () => {
     let asked = 0;
     const gate = () => {
@@ -74,8 +97,8 @@ describe('the gate', () => {
     const server = await rawServer((socket) => socket.write(OK));
     await sendForResponse(`http://127.0.0.1:${server.port}/`, { gate });
     expect(asked).toBe(1);
-    const failed = await sendForError('http://127.0.0.1:1/', { gate });
-    expect(failed).toMatchObject({ errorKind: 'connect', startedAt: null });
+    const failed = await sendForError(`http://127.0.0.1:${await closedPort()}/`, { gate });
+    expect(failed).toMatchObject({ errorKind: 'refused', startedAt: null });
     expect(asked).toBe(1);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter, productToken } from '../../src/http/index.ts';
+import { identityHeaders, parseRetryAfter, productToken } from '../../src/http/index.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -29,4 +29,13 @@ test.each([
   ['123', 'Amble'],
 ])('a robots.txt addresses %s as %s', (header, token) => {
   expect(productToken(header)).toBe(token);
+});
+
+test('every request says who sends it, with a mail address if there is one', () => {
+  const userAgent = 'Amble/1.0 (+https://example.org/bot)';
+  expect(identityHeaders({ userAgent, from: null })).toEqual({ 'user-agent': userAgent });
+  expect(identityHeaders({ userAgent, from: 'crawl@example.org' })).toEqual({
+    'user-agent': userAgent,
+    from: 'crawl@example.org',
+  });
 });

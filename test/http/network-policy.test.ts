@@ -103,6 +103,16 @@ describe('connecting', () => {
     },
   );
 
+  test.each(['http://127.0.0.1:25/', 'http://mail.test:6667/', 'https://mail.test:993/'])(
+    'to the port of another protocol is refused, and no name is looked up: %s',
+    async (url) => {
+      const agent = loopbackAgent({ lookup: () => Promise.reject(new Error('was looked up')) });
+      const failed = await sendForError(url, { agent });
+      expect(failed).toMatchObject({ errorKind: 'forbidden', startedAt: null });
+      expect(failed.message).toContain('belongs to another protocol');
+    },
+  );
+
   test('to a name that points inside is refused', async () => {
     const server = await answering();
     const failed = await sendForError(`http://localhost:${server.port}/`, { agent: strictAgent() });
@@ -126,9 +136,7 @@ describe('connecting', () => {
     const answers = ['127.0.0.1', '192.168.0.1'];
     let lookups = 0;
     const agent = loopbackAgent({
-      lookup: (_name, _options, callback) => {
-        callback(null, [{ address: answers[lookups++] ?? '', family: 4 }]);
-      },
+      lookup: async () => [{ address: answers[lookups++] ?? '', family: 4 }],
     });
     expect(await sendForResponse(`http://rebind.test:${server.port}/`, { agent })).toMatchObject({
       status: 200,
@@ -139,12 +147,10 @@ describe('connecting', () => {
   test('passes over the forbidden ones among the addresses of a name', async () => {
     const server = await answering();
     const agent = loopbackAgent({
-      lookup: (_name, _options, callback) => {
-        callback(null, [
-          { address: '192.168.0.1', family: 4 },
-          { address: '127.0.0.1', family: 4 },
-        ]);
-      },
+      lookup: async () => [
+        { address: '192.168.0.1', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ],
     });
     expect(await sendForResponse(`http://both.test:${server.port}/`, { agent })).toMatchObject({
       status: 200,
@@ -155,7 +161,12 @@ describe('connecting', () => {
     const server = await answering();
     const url = `http://127.0.0.1:${server.port}/`;
     const pool = makeAgentPool();
-    const open = { allowNetworks: ['127.0.0.0/8'], resolve: {}, connectTimeoutMs: 1_000 };
+    const open = {
+      allowNetworks: ['127.0.0.0/8'],
+      resolve: {},
+      connectTimeoutMs: 1_000,
+      maxHeaderBytes: 10_000,
+    };
     expect(pool.agentFor(open)).toBe(pool.agentFor({ ...open }));
     expect(await send(url, { agent: pool.agentFor(open) })).toMatchObject({ kind: 'response' });
     const strict = pool.agentFor({ ...open, allowNetworks: [] });

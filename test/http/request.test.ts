@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { linesOf } from '../../src/http/index.ts';
 import {
   LIMITS,
   loopbackAgent,
@@ -25,6 +26,16 @@ describe('a response', () => {
     expect(response.tookMs).toBeGreaterThanOrEqual(response.latencyMs);
   });
 
+  test('keeps the lines of X-Robots-Tag apart: a name at the start of one does not hold for the next', async () => {
+    const port = await httpServer((_, response) => {
+      response.writeHead(200, { 'X-Robots-Tag': ['otherbot: noindex, nofollow', 'noarchive'] });
+      response.end();
+    });
+    const { headers } = await sendForResponse(`http://127.0.0.1:${port}/`);
+    expect(linesOf(headers, 'x-robots-tag')).toEqual(['otherbot: noindex, nofollow', 'noarchive']);
+    expect(linesOf(headers, 'x-absent')).toEqual([]);
+  });
+
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
@@ -40,6 +51,15 @@ describe('a response', () => {
     const response = await sendForResponse(`http://127.0.0.1:${port}/`);
     expect(response.body?.toString()).toBe(text);
     expect(response.bodyBytes).toBe(text.length);
+  });
+
+  test('encoded twice is decoded in the reverse order', async () => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip, br');
+      response.end(brotliCompressSync(gzipSync('twice')));
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`);
+    expect(response.body?.toString()).toBe('twice');
   });
 
   test('without a body is an empty one, whatever encoding it announces', async () => {
@@ -79,6 +99,39 @@ describe('a response', () => {
       acceptBody: (status, headers) => status === 200 && headers['content-type'] === 'text/html',
     });
     expect(response).toMatchObject({ status: 200, body: null, bodyBytes: 0, cut: 'unwanted' });
+  });
+
+  test('whose first bytes have to be seen is read no further when they are not wanted', async () => {
+    const heads: Buffer[] = [];
+    const port = await httpServer((_, response) => {
+      const more = (): void => {
+        while (response.write('x'.repeat(1_000)) && !response.destroyed);
+      };
+      response.on('drain', more);
+      more();
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`, {
+      acceptBody: () => (head) => {
+        heads.push(head);
+        return false;
+      },
+    });
+    expect(response.cut).toBe('unwanted');
+    expect(response.body?.subarray(0, 1_445)).toEqual(heads[0]);
+    expect(heads.map((head) => head.toString())).toEqual(['x'.repeat(1_445)]);
+  });
+
+  test('shorter than that is judged whole, decoded', async () => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync('short'));
+    });
+    const send = (wanted: string) =>
+      sendForResponse(`http://127.0.0.1:${port}/`, {
+        acceptBody: () => (head) => head.toString() === wanted,
+      });
+    expect(await send('short')).toMatchObject({ cut: null, bodyBytes: 5 });
+    expect(await send('long')).toMatchObject({ cut: 'unwanted' });
   });
 
   test('leaves its connection to the next request', async () => {
@@ -126,6 +179,21 @@ describe('a body over its limit', () => {
     expect(response.bodyBytes).toBeLessThan(1_000_000);
   });
 
+  test('is cut when it decodes to nothing for ever', async () => {
+    // Stored blocks of deflate without content: input without end that makes no output.
+    const empty = Buffer.concat(Array(20_000).fill(Buffer.from([0, 0, 0, 0xff, 0xff])));
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'deflate');
+      const more = (): void => {
+        while (response.write(empty) && !response.destroyed);
+      };
+      response.on('drain', more);
+      more();
+    });
+    const response = await sendForResponse(`http://127.0.0.1:${port}/`, { limits });
+    expect(response).toMatchObject({ body: null, cut: 'too-large', bodyBytes: 0 });
+  });
+
   test('is kept up to the limit where that is asked for', async () => {
     const port = await httpServer((_, response) => response.end('ab'.repeat(40_000)));
     const response = await sendForResponse(`http://127.0.0.1:${port}/`, { limits, tooLarge: 'truncate' });
@@ -148,7 +216,7 @@ describe('time runs out', () => {
     const failed = await sendForError(`http://127.0.0.1:${server.port}/`, {
       limits: { ...LIMITS, headersTimeoutMs: 50 },
     });
-    expect(failed).toMatchObject({ errorKind: 'timeout', startedAt: STARTED_AT });
+    expect(failed).toMatchObject({ errorKind: 'first-byte-timeout', startedAt: STARTED_AT });
     expect(failed.message).toBe(`127.0.0.1:${server.port} did not answer within 0.05 s.`);
   });
 
@@ -164,9 +232,9 @@ describe('time runs out', () => {
   });
 
   test('when the name is never looked up', async () => {
-    const agent = loopbackAgent({ connectTimeoutMs: 50, lookup: () => {} });
+    const agent = loopbackAgent({ connectTimeoutMs: 50, lookup: () => new Promise(() => {}) });
     const failed = await sendForError('http://slow.test/', { agent });
-    expect(failed).toMatchObject({ errorKind: 'timeout', startedAt: null });
+    expect(failed).toMatchObject({ errorKind: 'connect-timeout', startedAt: null });
     expect(failed.message).toBe('No connection to slow.test in the time allowed.');
   });
 });
@@ -184,9 +252,11 @@ describe('called off', () => {
     const calledOff = new AbortController();
     let finishLookup = (): void => {};
     const agent = loopbackAgent({
-      lookup: (_name, _options, callback) => {
-        finishLookup = () => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+      lookup: () => {
         calledOff.abort();
+        return new Promise((resolve) => {
+          finishLookup = () => resolve([{ address: '127.0.0.1', family: 4 }]);
+        });
       },
     });
     const connected = new Promise<void>((resolve) => void agent.once('connect', () => resolve()));

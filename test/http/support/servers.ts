@@ -51,6 +51,14 @@ export async function httpServer(handler: http.RequestListener): Promise<number>
   return port;
 }
 
+/** A port on which nobody listens: just given back, and not in a range that is handed out again soon. */
+export async function closedPort(): Promise<number> {
+  const server = net.createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 export async function listen(server: net.Server): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,0 +1,86 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeLookup } from '../../src/http/index.ts';
+import { loopbackAgent, sendForError, sendForResponse } from './support/fetching.ts';
+import { nameServer } from './support/name-server.ts';
+import { httpServer } from './support/servers.ts';
+
+async function hostsFile(text: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'amble-hosts-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'hosts');
+  await writeFile(path, text);
+  return path;
+}
+
+describe('a name', () => {
+  test('has the addresses its name server gives, IPv4 first', async () => {
+    const servers = [await nameServer({ 'both.test': ['192.0.2.1', '192.0.2.2', '2001:db8::1'] })];
+    expect(await makeLookup({ servers })('Both.test')).toEqual([
+      { address: '192.0.2.1', family: 4 },
+      { address: '192.0.2.2', family: 4 },
+      { address: '2001:db8::1', family: 6 },
+    ]);
+  });
+
+  test('may have IPv6 addresses only', async () => {
+    const servers = [await nameServer({ 'six.test': ['2001:db8::6'] })];
+    expect(await makeLookup({ servers })('six.test')).toEqual([{ address: '2001:db8::6', family: 6 }]);
+  });
+
+  test('is not held up by a server that never answers for IPv6', async () => {
+    const servers = [await nameServer({ 'four.test': ['192.0.2.4'] }, { silentFor: 'AAAA' })];
+    expect(await makeLookup({ servers })('four.test')).toEqual([{ address: '192.0.2.4', family: 4 }]);
+  });
+
+  test('that nobody knows is an error with its code', async () => {
+    const servers = [await nameServer({})];
+    await expect(makeLookup({ servers })('nowhere.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  test('of the hosts file has the address written there, also after a change', async () => {
+    const servers = [await nameServer({})];
+    const path = await hostsFile(
+      '# ours\n192.0.2.7 staging.test Alias.test # both\n::1 staging.test\nnonsense x\n',
+    );
+    const lookup = makeLookup({ servers, hostsFile: path });
+    expect(await lookup('staging.test')).toEqual([
+      { address: '192.0.2.7', family: 4 },
+      { address: '::1', family: 6 },
+    ]);
+    expect(await lookup('ALIAS.test.')).toEqual([{ address: '192.0.2.7', family: 4 }]);
+    await writeFile(path, '192.0.2.88 staging.test\n');
+    expect(await lookup('staging.test')).toEqual([{ address: '192.0.2.88', family: 4 }]);
+  });
+
+  test('that ends in localhost is this machine, whatever the name servers say', async () => {
+    const servers = [await nameServer({ 'a.localhost': ['192.0.2.1'] })];
+    const lookup = makeLookup({ servers, hostsFile: await hostsFile('') });
+    expect(await lookup('a.localhost')).toContainEqual({ address: '127.0.0.1', family: 4 });
+  });
+});
+
+test('names whose server is silent do not hold up another name, however many they are', async () => {
+  const servers = [await nameServer({ 'quick.test': ['127.0.0.1'] }, { silentOn: /^slow/ })];
+  const agent = loopbackAgent({ lookup: makeLookup({ servers }), connectTimeoutMs: 1_500 });
+  const port = await httpServer((_, response) => response.end('here'));
+  const slow = Array.from({ length: 50 }, (_, n) => sendForError(`http://slow${n}.test:${port}/`, { agent }));
+  let slowOnesDone = 0;
+  for (const one of slow) void one.then(() => (slowOnesDone += 1));
+  expect(await sendForResponse(`http://quick.test:${port}/`, { agent })).toMatchObject({ status: 200 });
+  expect(slowOnesDone).toBe(0);
+  expect((await Promise.all(slow)).map(({ errorKind }) => errorKind)).toEqual(
+    Array(50).fill('connect-timeout'),
+  );
+});
+
+test('a name server that cannot be reached is a failed lookup, not a refused connection', async () => {
+  const servers = ['127.0.0.1:9'];
+  const agent = loopbackAgent({ lookup: makeLookup({ servers }) });
+  expect(await sendForError('http://any.test/', { agent })).toMatchObject({
+    errorKind: 'dns',
+    startedAt: null,
+  });
+});
