@@ -12,19 +12,14 @@ export function decodeHtml(body: Buffer, contentType: string | undefined): strin
   return decoder.decode(body);
 }
 
-export function isHtml(contentType: string | undefined): boolean {
-  const essence = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  return essence === 'text/html' || essence === 'application/xhtml+xml';
-}
-
-function byteOrderMark(body: Buffer): string | null {
+export function byteOrderMark(body: Buffer): string | null {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8';
   if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
   if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
   return null;
 }
 
-function charsetOf(contentType: string | undefined): string | null {
+export function charsetOf(contentType: string | undefined): string | null {
   return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? '')?.[1] ?? null;
 }
 
@@ -34,7 +29,7 @@ function sniff(body: Buffer): string {
 }
 
 /** null: no label of the standard, or one that is a name only (replacement, x-user-defined). */
-function decoderFor(label: string | null): TextDecoder | null {
+export function decoderFor(label: string | null): TextDecoder | null {
   try {
     return label === null ? null : new TextDecoder(label);
   } catch {

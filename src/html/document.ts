@@ -9,18 +9,19 @@ import type { Document } from './walk.ts';
  */
 const MAX_DEPTH = 512;
 
-export function parseDocument(html: string): Document {
+export function parseDocument(html: string, { deep }: { deep: boolean }): Document {
   try {
     // Without scripting <noscript> holds markup, and its links count: no script will ever run here.
     return load(html, { scriptingEnabled: false, treeAdapter: boundedAdapter() })._root;
   } catch (error) {
-    if (!(error instanceof TooDeep)) throw error;
-    // The simpler parser does not care how deep it goes. Its tree differs in repairs that do not move links.
+    if (!deep || !(error instanceof TooDeep)) throw error;
+    // The simpler parser copes with any depth, if slowly. Its tree differs in repairs that do not move links.
     return load(html, { xml: { xmlMode: false } })._root;
   }
 }
 
-class TooDeep extends Error {}
+/** Nobody writes such a page: it needs time that a process with other things to do does not have. */
+export class TooDeep extends Error {}
 
 function boundedAdapter(): typeof adapter {
   let depth = 0;

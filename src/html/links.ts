@@ -1,4 +1,5 @@
-/** The outlinks of a page: absolute, normalised, each once, bounded. */
+/** The outlinks of a page, frames among them: absolute, normalised, each once, bounded. */
+import type { UrlRules } from '../settings.ts';
 import { normaliseUrl } from '../urls/index.ts';
 import { captionOf } from './survey.ts';
 import { tidy } from './text.ts';
@@ -18,6 +19,16 @@ export interface PageLinks {
   links: PageLink[];
   /** Links kept, and those beyond the bound as often as they occur. */
   linksFound: number;
+  /** Links to addresses longer than any that are crawled. */
+  linksTooLong: number;
+}
+
+export interface LinkRules {
+  baseUrl: string;
+  maxLinks: number;
+  rules: UrlRules;
+  /** Where a <meta> refresh leads, normalised. */
+  refreshUrl: string | null;
 }
 
 const MAX_ANCHOR_LENGTH = 200;
@@ -26,17 +37,28 @@ const MAX_REL_LENGTH = 100;
 /** Indented markup is mostly white space, which `tidy` takes away again. */
 const RAW_ANCHOR_LENGTH = 4 * MAX_ANCHOR_LENGTH;
 
-export function collectLinks(anchors: readonly Element[], baseUrl: string, maxLinks: number): PageLinks {
+export function collectLinks(
+  anchors: readonly Element[],
+  { baseUrl, maxLinks, rules, refreshUrl }: LinkRules,
+): PageLinks {
   const links = new Map<string, PageLink>();
   let linksFound = 0;
+  let linksTooLong = 0;
+  if (refreshUrl !== null && maxLinks > 0) {
+    linksFound += 1;
+    links.set(refreshUrl, { url: refreshUrl, anchor: '', rel: 'refresh', nofollow: false });
+  }
   for (const element of anchors) {
     // Beyond the bound links are only counted: to tell them apart would cost memory without a bound.
     if (links.size >= maxLinks) {
       linksFound += 1;
       continue;
     }
-    const target = normaliseUrl(element.attribs.href ?? '', baseUrl);
-    if (!target.ok) continue;
+    const target = normaliseUrl(element.attribs.href ?? element.attribs.src ?? '', baseUrl, rules);
+    if (!target.ok) {
+      if (target.problem === 'too long') linksTooLong += 1;
+      continue;
+    }
     const rel = relOf(element);
     const nofollow = (rel ?? '').split(' ').includes('nofollow');
     const known = links.get(target.url);
@@ -48,11 +70,14 @@ export function collectLinks(anchors: readonly Element[], baseUrl: string, maxLi
       if (known.anchor === '') known.anchor = anchorOf(element);
     }
   }
-  return { links: [...links.values()], linksFound };
+  return { links: [...links.values()], linksFound, linksTooLong };
 }
 
 function anchorOf(element: Element): string {
-  return tidy(captionOf(element, RAW_ANCHOR_LENGTH), MAX_ANCHOR_LENGTH);
+  return (
+    tidy(captionOf(element, RAW_ANCHOR_LENGTH), MAX_ANCHOR_LENGTH) ||
+    tidy(element.attribs.title ?? '', MAX_ANCHOR_LENGTH)
+  );
 }
 
 function relOf(element: Element): string | null {

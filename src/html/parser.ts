@@ -1,14 +1,21 @@
 /**
- * Parses small documents at once and large ones in a thread of their own: a parse of seconds would stop every fetch of this
+ * Parses small documents at once, and large or deeply nested ones in a thread of their own: a parse of seconds would stop every fetch of this
  * process, and their time-outs would be blamed on the sites. A document that takes too long is given up with its thread.
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { packageRoot } from '../package-root.ts';
 import { makeTurnstile } from '../turnstile.ts';
+import { TooDeep } from './document.ts';
+import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
 
-export type Parse = (source: PageSource) => Promise<ParsedPage>;
+export interface ParsedDocument extends ParsedPage {
+  /** By its text, whatever it declares; null: not known. */
+  detectedLanguage: string | null;
+}
+
+export type Parse = (source: PageSource) => Promise<ParsedDocument>;
 
 /** Takes some 20 ms: about as long as the start of a thread is worth avoiding. */
 const LARGE_BYTES = 512 * 1024;
@@ -24,10 +31,23 @@ const THREAD = join(packageRoot, 'dist', 'src', 'html', 'parse-thread.js');
 
 export function makeParser({ largeBytes = LARGE_BYTES, longestParseMs = LONGEST_PARSE_MS } = {}): Parse {
   const oneAtATime = makeTurnstile(1);
-  return async (source) =>
-    source.body.length < largeBytes
-      ? parsePage(source)
-      : oneAtATime('large', () => parseInThread(source, longestParseMs));
+  return async (source) => {
+    const page =
+      (source.body.length < largeBytes ? parseHere(source) : null) ??
+      (await oneAtATime('large', () => parseInThread(source, longestParseMs)));
+    // Out here: a thread that lives for one document would load the detector's tables each time.
+    return { ...page, detectedLanguage: await detectLanguage(page.text) };
+  };
+}
+
+/** null: it is small, but made to take long. */
+function parseHere(source: PageSource): ParsedPage | null {
+  try {
+    return parsePage(source, { deep: false });
+  } catch (error) {
+    if (error instanceof TooDeep) return null;
+    throw error;
+  }
 }
 
 function parseInThread(source: PageSource, longestParseMs: number): Promise<ParsedPage> {

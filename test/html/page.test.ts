@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { isHtml, parsePage } from '../../src/html/index.ts';
+import { type PageSource, parsePage } from '../../src/html/index.ts';
+import { NO_RULES } from '../../src/urls/index.ts';
 
 const URL_OF_PAGE = 'https://example.org/dir/page';
 
-function parse(html: string | Buffer, { contentType = 'text/html', maxLinks = 100 } = {}) {
-  return parsePage({ body: Buffer.from(html), url: URL_OF_PAGE, contentType, maxLinks });
+function parse(html: string | Buffer, source: Partial<PageSource> = {}) {
+  return parsePage({
+    body: Buffer.from(html),
+    url: URL_OF_PAGE,
+    contentType: 'text/html',
+    token: 'Amble',
+    maxLinks: 100,
+    rules: NO_RULES,
+    ...source,
+  });
 }
 
 function urls(html: string): string[] {
@@ -47,9 +56,15 @@ describe('what a page says of itself', () => {
     ['<META NAME="ROBOTS" CONTENT="NOARCHIVE, NOFOLLOW">', false, true],
     ['<meta name="robots" content="none">', true, true],
     ['<meta name="amble" content="nofollow"><meta name="robots" content="all">', false, true],
+    ['<meta name="robots" content="noindex"><meta name="robots" content="nofollow">', true, true],
     ['<meta name="otherbot" content="none">', false, false],
   ])('%s', (meta, noindex, nofollow) => {
     expect(parse(meta)).toMatchObject({ noindex, nofollow });
+  });
+
+  test('is addressed to whatever name the installation goes by', () => {
+    const meta = '<meta name="otherbot" content="none">';
+    expect(parse(meta, { token: 'OtherBot' })).toMatchObject({ noindex: true, nofollow: true });
   });
 
   test('is bounded, and never cut through a character', () => {
@@ -60,7 +75,124 @@ describe('what a page says of itself', () => {
   });
 });
 
+describe('the declared language', () => {
+  test.each([
+    ['<html lang=de>', undefined, 'de'],
+    ['<html xml:lang=fr>', undefined, 'fr'],
+    ['<html lang=""><meta http-equiv=Content-Language content=" it ">', 'en', 'it'],
+    ['<meta http-equiv=content-language content="de, en">', undefined, null],
+    ['<p>x', 'nl', 'nl'],
+    ['<html lang=de>', 'nl', 'de'],
+  ])('of %s with the header %j is %j', (html, contentLanguage, expected) => {
+    expect(parse(html, { contentLanguage }).language).toBe(expected);
+  });
+});
+
+test('headings have a level and a text, in the order of the page', () => {
+  const page = parse('<h2>Two <i>words</i></h2><h1>One<br>line</h1><h3> </h3><h6><img alt="A map"></h6>');
+  expect(page.headings).toEqual([
+    { level: 2, text: 'Two words' },
+    { level: 1, text: 'One line' },
+    { level: 6, text: 'A map' },
+  ]);
+});
+
+describe('the main text', () => {
+  const text = (html: string) => parse(html).text;
+
+  test('is that of <main>, a block a line, without what surrounds it', () => {
+    const html = `<title>T</title><header>Site</header><nav><a href=/>Home</a></nav>
+      <main><header><h1>A walk</h1></header><p>Through
+      the <b>woods</b>.<p>And <a href=/back>back</a> again.<aside>Read also</aside><script>x()</script></main>
+      <footer>Imprint</footer>`;
+    expect(text(html)).toBe('A walk\nThrough the woods.\nAnd back again.');
+  });
+
+  test('without <main> is that of the only <article>, or else of the page', () => {
+    expect(text('<p>Around<article><p>The article</article>')).toBe('The article');
+    expect(text('<p>Around<article>One</article><article>Two</article>')).toBe('Around\nOne\nTwo');
+  });
+
+  test('leaves out menus that nobody marked as such', () => {
+    const menu = '<div> <a href=/a>First page</a> | <a href=/b>Second page</a> </div>';
+    expect(text(`${menu}<p>What it is about, with <a href=/c>a link</a> in it.`)).toBe(
+      'What it is about, with a link in it.',
+    );
+  });
+
+  test('of a page that is all links is those, and of an empty <main> that of the page', () => {
+    expect(text('<ul><li><a href=/a>One</a><li><a href=/b>Two</a></ul>')).toBe('One\nTwo');
+    expect(text('<main></main><p>Outside')).toBe('Outside');
+  });
+
+  test('leaves out what is hidden, and what has the role of furniture', () => {
+    expect(text('<p hidden>a<p>b<div aria-hidden=true>c</div><div role=navigation>d</div>')).toBe('b');
+  });
+
+  test('is bounded', () => {
+    expect(text(`<p>${'word '.repeat(200_000)}`).length).toBeLessThanOrEqual(500_000);
+    expect(text('<p>word'.repeat(200_000)).length).toBeLessThanOrEqual(500_000);
+  });
+});
+
+describe('a refresh', () => {
+  const refresh = (content: string, around = '') =>
+    parse(`${around}<meta http-equiv=Refresh content="${content}">`);
+
+  test.each([
+    ['0; url=/new', 'https://example.org/new'],
+    ['0;URL=new', 'https://example.org/dir/new'],
+    ["5, url='/new'", 'https://example.org/new'],
+    ['  1.5 ; /new', 'https://example.org/new'],
+    ['0 url = /new#part', 'https://example.org/new'],
+    ['0', null],
+    ['0; url=', null],
+    ['; url=/new', null],
+    ['x; url=/new', null],
+    ['0; url=/dir/page', null],
+    ['0; url=mailto:a@b.c', null],
+    [`${'0'.repeat(100_000)}x`, null],
+  ])('%.30j leads to %j', (content, expected) => {
+    expect(refresh(content).refreshTo).toBe(expected);
+  });
+
+  test('after a time to read is a link like any other', () => {
+    const page = refresh('30; url=/next');
+    expect(page.refreshTo).toBeNull();
+    expect(page.links).toMatchObject([{ url: 'https://example.org/next', rel: 'refresh' }]);
+  });
+
+  test('for readers without scripts is not meant for all', () => {
+    expect(
+      parse('<noscript><meta http-equiv=refresh content="0;url=/plain"></noscript>').refreshTo,
+    ).toBeNull();
+  });
+});
+
 describe('links', () => {
+  test('follow the rules of the crawl, and those too long for it are counted', () => {
+    const rules = { ...NO_RULES, stripTracking: true, maxLength: 40 };
+    const page = parse(
+      `<a href="/x?utm_source=a">x</a><a href="/x">y</a><a href="/${'l'.repeat(40)}">z</a>`,
+      {
+        rules,
+      },
+    );
+    expect(page.links.map(({ url }) => url)).toEqual(['https://example.org/x']);
+    expect(page).toMatchObject({ linksFound: 1, linksTooLong: 1 });
+  });
+
+  test('are frames too', () => {
+    const html = '<frameset><frame src="menu.html" title="Menu"><frame src="about:blank"></frameset>';
+    expect(parse(html).links).toMatchObject([{ url: 'https://example.org/dir/menu.html', anchor: 'Menu' }]);
+    expect(urls('<iframe src="/inner"></iframe><iframe></iframe>')).toEqual(['https://example.org/inner']);
+  });
+
+  test('take their text from a picture where they have no other, and none from scripts', () => {
+    const page = parse('<a href=/a><img alt="Home"></a><a href=/b><script>x</script>B<style>y</style></a>');
+    expect(page.links.map(({ anchor }) => anchor)).toEqual(['Home', 'B']);
+  });
+
   test('are absolute, with anchor text and rel', () => {
     const page = parse(
       '<a href="../up?a=1&amp;b=2#part" rel="Nofollow UGC">Up <b>we\n go</b></a><map><area href="//other.org/"></map>',
@@ -125,6 +257,14 @@ describe('links', () => {
 });
 
 describe('the encoding', () => {
+  test.each([
+    ['<meta charset=utf-16>', 'is UTF-8: bytes in which <meta> can be read are not UTF-16'],
+    [`<!--${' '.repeat(1_100)}--><meta charset=koi8-r>`, 'beyond the first 1,024 bytes is not looked at'],
+    ['<!-- <meta charset=koi8-r> -->', 'in a comment is none'],
+  ])('%.40j %s', (meta) => {
+    expect(parse(`${meta}<title>Zürich`).title).toBe('Zürich');
+  });
+
   const latin1 = (html: string) => Buffer.from(html, 'latin1');
 
   test.each([
@@ -166,16 +306,4 @@ describe('the encoding', () => {
     const page = parse('<a href=/x>x</a>', { contentType: 'text/html; charset=x-user-defined' });
     expect(page.links).toHaveLength(1);
   });
-});
-
-test.each([
-  ['text/html', true],
-  ['Text/HTML; charset=utf-8', true],
-  ['application/xhtml+xml', true],
-  ['text/plain', false],
-  ['application/pdf', false],
-  ['', false],
-  [undefined, false],
-])('%j is HTML: %j', (contentType, expected) => {
-  expect(isHtml(contentType)).toBe(expected);
 });

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { makeParser, type PageSource, parsePage } from '../../src/html/index.ts';
+import { NO_RULES } from '../../src/urls/index.ts';
 
 describe('the parser', () => {
   const source = (paragraphs: number): PageSource => ({
     body: Buffer.from(`<title>Long</title>${'<p>words <a href="/x">x</a>'.repeat(paragraphs)}`),
     url: 'http://example.test/',
     contentType: 'text/html; charset=utf-8',
+    token: 'Amble',
     maxLinks: 100,
+    rules: NO_RULES,
   });
 
   it('gives the same result for a large document, in its thread, as for a small one', async () => {
     const parse = makeParser({ largeBytes: 1 });
-    expect(await parse(source(10))).toEqual(parsePage(source(10)));
+    expect(await parse(source(10))).toEqual({ ...parsePage(source(10)), detectedLanguage: 'en' });
   });
 
   it('lets the event loop run while a large document is parsed', async () => {
@@ -31,4 +34,40 @@ describe('the parser', () => {
     await expect(parse(source(1_000))).rejects.toThrow('longer than');
     expect((await makeParser({ largeBytes: 1 })(source(1))).title).toBe('Long');
   });
+
+  it.each([
+    [
+      'de',
+      'Der Weg führt durch den Wald hinauf zu einer kleinen Hütte, von der aus man das ganze Tal sehen kann.',
+    ],
+    [
+      'fr',
+      "Le chemin monte à travers la forêt jusqu'à une petite cabane d'où l'on peut voir toute la vallée.",
+    ],
+    [
+      'da',
+      'Stien fører gennem skoven op til en lille hytte, hvorfra man kan se hele dalen, når vejret er klart.',
+    ],
+    [
+      null,
+      '0x7f 42 == 17; 1.5e9 || 33 != 12 && 8 >> 2; 0x7f 42 == 17; 1.5e9 || 33 != 12 && 8 >> 2; 0x7f 42 == 17;',
+    ],
+    [null, 'Too short'],
+  ])('knows the language of a text by itself: %j', async (expected, text) => {
+    const body = Buffer.from(`<html lang=en><p>${text}`);
+    expect(await makeParser()({ ...source(0), body })).toMatchObject({
+      language: 'en',
+      detectedLanguage: expected,
+    });
+  });
+
+  it('takes a document of 10 MiB, and keeps the bound on links', async () => {
+    const link = (n: number) => `<p>${'words and '.repeat(40)}<a href="/${n}">more</a> words`;
+    const body = Buffer.from(Array.from({ length: 25_000 }, (_, n) => link(n)).join(''));
+    expect(body.length).toBeGreaterThan(10 * 1024 * 1024);
+    const patient = makeParser({ longestParseMs: 240_000 });
+    const page = await patient({ ...source(0), body, maxLinks: 10_000 });
+    expect(page.links).toHaveLength(10_000);
+    expect(page.linksFound).toBe(25_000);
+  }, 300_000);
 });
