@@ -6,7 +6,10 @@ import { z } from 'zod';
 import type { CrawlSettings } from '../settings.ts';
 import { formatBytes } from './bytes.ts';
 import { formatDelayRange, formatDuration } from './duration.ts';
+import { domainRules, urlTypes, writeAdaptive, writeDomainRules, writeUrlTypes } from './policies.ts';
+import { PRESET_NAMES, PRESETS } from './presets.ts';
 import {
+  adaptive,
   bytes,
   cidrs,
   count,
@@ -14,17 +17,31 @@ import {
   delayRange,
   duration,
   factor,
+  mediaTypes,
   oneOf,
+  parameterNames,
+  patterns,
   resolves,
   span,
+  yesOrNo,
 } from './values.ts';
 
 export const crawlShape = {
+  preset: oneOf(...PRESET_NAMES),
   scope: oneOf('host', 'site', 'any'),
+  include: patterns(),
+  exclude: patterns(),
   maxPages: countOrNone(1),
+  maxPagesPerDomain: countOrNone(1),
   maxDepth: countOrNone(0),
+  sitemaps: yesOrNo(),
   delay: delayRange(),
+  order: oneOf('first-come', 'shuffled'),
+  warmup: z.strictObject({ pending: count(0), atMost: duration() }),
   concurrency: count(1),
+  adaptive: adaptive(),
+  domains: domainRules(),
+  types: urlTypes(),
   retry: z.strictObject({
     initialInterval: duration(),
     backoffCoefficient: factor(),
@@ -36,8 +53,10 @@ export const crawlShape = {
     connectTimeout: span(),
     headersTimeout: span(),
     totalTimeout: span(),
+    maxHeaders: bytes(),
     maxBody: bytes(),
   }),
+  keepTypes: mediaTypes(),
   resolve: resolves(),
   allowNetworks: cidrs(),
   window: count(1),
@@ -45,34 +64,69 @@ export const crawlShape = {
   longWait: duration(),
   sweepInterval: span(),
   maxLinksPerPage: count(0),
+  maxSitemap: bytes(),
+  urls: z.strictObject({
+    maxLength: count(1),
+    decodeUnreserved: yesOrNo(),
+    sortQuery: yesOrNo(),
+    stripTracking: yesOrNo(),
+    stripSessionIds: yesOrNo(),
+    stripParameters: parameterNames(),
+  }),
+  traps: z.strictObject({
+    maxPathDepth: countOrNone(1),
+    maxRepeats: countOrNone(1),
+    maxPerDirectory: countOrNone(1),
+    maxPerQuery: countOrNone(1),
+    maxPerCalendar: countOrNone(1),
+  }),
 };
 
 type WrittenCrawl = z.output<z.ZodObject<typeof crawlShape>>;
 
 export const CRAWL_DEFAULTS = {
-  scope: 'site',
+  preset: 'smallweb',
+  ...PRESETS.smallweb,
+  include: [],
+  exclude: [],
   maxPages: 'none',
+  maxPagesPerDomain: 'none',
   maxDepth: 'none',
-  delay: '10s',
-  concurrency: 1,
-  retry: {
-    initialInterval: '1h',
-    backoffCoefficient: 1,
-    maximumAttempts: 3,
-    maximumInterval: '1d',
-    jitter: '0s',
+  sitemaps: false,
+  domains: 'none',
+  fetch: {
+    connectTimeout: '10s',
+    headersTimeout: '20s',
+    totalTimeout: '1m',
+    maxHeaders: '64KiB',
+    maxBody: '10MiB',
   },
-  fetch: { connectTimeout: '10s', headersTimeout: '20s', totalTimeout: '1m', maxBody: '10MiB' },
+  keepTypes: [],
   resolve: [],
   allowNetworks: [],
-  window: 100,
-  maxWaiting: 1_000,
   longWait: '1m',
   sweepInterval: '10s',
   maxLinksPerPage: 10_000,
+  maxSitemap: '50MiB',
+  urls: {
+    maxLength: 2_000,
+    decodeUnreserved: true,
+    sortQuery: true,
+    stripTracking: true,
+    stripSessionIds: true,
+    stripParameters: [],
+  },
+  traps: {
+    maxPathDepth: 20,
+    maxRepeats: 3,
+    maxPerDirectory: 10_000,
+    maxPerQuery: 5_000,
+    maxPerCalendar: 500,
+  },
 };
 
 export function toCrawlSettings({
+  warmup,
   retry,
   fetch,
   longWait,
@@ -80,11 +134,21 @@ export function toCrawlSettings({
   ...rest
 }: WrittenCrawl): CrawlSettings {
   return {
+    preset: rest.preset,
     scope: rest.scope,
+    include: rest.include,
+    exclude: rest.exclude,
     maxPages: rest.maxPages,
+    maxPagesPerDomain: rest.maxPagesPerDomain,
     maxDepth: rest.maxDepth,
+    sitemaps: rest.sitemaps,
     delay: rest.delay,
+    order: rest.order,
+    warmup: { pending: warmup.pending, atMostMs: warmup.atMost },
     concurrency: rest.concurrency,
+    adaptive: rest.adaptive,
+    domains: rest.domains,
+    types: rest.types,
     retry: {
       initialIntervalMs: retry.initialInterval,
       backoffCoefficient: retry.backoffCoefficient,
@@ -96,8 +160,10 @@ export function toCrawlSettings({
       connectTimeoutMs: fetch.connectTimeout,
       headersTimeoutMs: fetch.headersTimeout,
       totalTimeoutMs: fetch.totalTimeout,
+      maxHeaderBytes: fetch.maxHeaders,
       maxBodyBytes: fetch.maxBody,
     },
+    keepTypes: rest.keepTypes,
     resolve: rest.resolve,
     allowNetworks: rest.allowNetworks,
     window: rest.window,
@@ -105,14 +171,29 @@ export function toCrawlSettings({
     longWaitMs: longWait,
     sweepIntervalMs: sweepInterval,
     maxLinksPerPage: rest.maxLinksPerPage,
+    maxSitemapBytes: rest.maxSitemap,
+    urls: rest.urls,
+    traps: rest.traps,
   };
 }
 
 /** The inverse: settings as a person would have written them. Reading it back gives the same settings. */
-export function writeCrawlSettings({ retry, fetch, longWaitMs, sweepIntervalMs, ...rest }: CrawlSettings) {
+export function writeCrawlSettings({
+  warmup,
+  retry,
+  fetch,
+  longWaitMs,
+  sweepIntervalMs,
+  maxSitemapBytes,
+  ...rest
+}: CrawlSettings) {
   return {
     ...rest,
     delay: formatDelayRange(rest.delay),
+    warmup: { pending: warmup.pending, atMost: formatDuration(warmup.atMostMs) },
+    adaptive: writeAdaptive(rest.adaptive),
+    domains: writeDomainRules(rest.domains),
+    types: writeUrlTypes(rest.types),
     retry: {
       initialInterval: formatDuration(retry.initialIntervalMs),
       backoffCoefficient: retry.backoffCoefficient,
@@ -124,11 +205,13 @@ export function writeCrawlSettings({ retry, fetch, longWaitMs, sweepIntervalMs, 
       connectTimeout: formatDuration(fetch.connectTimeoutMs),
       headersTimeout: formatDuration(fetch.headersTimeoutMs),
       totalTimeout: formatDuration(fetch.totalTimeoutMs),
+      maxHeaders: formatBytes(fetch.maxHeaderBytes),
       maxBody: formatBytes(fetch.maxBodyBytes),
     },
     // A list, not an object: a layer above then replaces it as it replaces every other value.
     resolve: Object.entries(rest.resolve).map(([name, address]) => `${name}:${address}`),
     longWait: formatDuration(longWaitMs),
     sweepInterval: formatDuration(sweepIntervalMs),
+    maxSitemap: formatBytes(maxSitemapBytes),
   };
 }

@@ -29,8 +29,9 @@ export const CONFIG_KEYS: readonly ConfigKey[] = leavesOf(configSchema, []).map(
 export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   let value: unknown = root;
   for (const key of path) {
-    if (!isPlainObject(value)) return undefined;
-    value = value[String(key)];
+    if (Array.isArray(value)) value = value[Number(key)];
+    else if (isPlainObject(value)) value = value[String(key)];
+    else return undefined;
   }
   return value;
 }

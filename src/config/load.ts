@@ -1,6 +1,8 @@
 /** Configuration of this process: flags, then environment, then `amble.config.json`, then defaults. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { messageOf } from '../causes.ts';
+import { whyRulesUnusable } from '../policy/domain-rules.ts';
 import { BadInput } from './bad-input.ts';
 import { CONFIG_KEYS, isPlainObject } from './keys.ts';
 import { type Layer, parseLayers } from './layers.ts';
@@ -26,7 +28,10 @@ export function loadConfig({ env, cwd, flags = {} }: ConfigSources): AmbleConfig
     fromFile(file, cwd),
     { values: DEFAULTS, call: (path) => `the default of "${path.join('.')}"` },
   ];
-  return toConfig(parseLayers(configSchema, layers), cwd);
+  const config = toConfig(parseLayers(configSchema, layers), cwd);
+  const unusable = whyRulesUnusable(config.crawl.domains, config.politenessKey);
+  if (unusable !== null) throw new BadInput(unusable);
+  return config;
 }
 
 function flagName(path: readonly PropertyKey[]): string {
@@ -37,7 +42,9 @@ function flagName(path: readonly PropertyKey[]): string {
 
 function envNameOf(path: readonly PropertyKey[]): string {
   const name = path.join('.');
-  return CONFIG_KEYS.find((key) => key.name === name)?.env ?? name;
+  const key = CONFIG_KEYS.find((key) => name === key.name || name.startsWith(`${key.name}.`));
+  if (key === undefined) return name;
+  return name === key.name ? key.env : `"${name.slice(key.name.length + 1)}" in ${key.env}`;
 }
 
 function fromEnvironment(env: ConfigSources['env']): Record<string, unknown> {
@@ -47,7 +54,7 @@ function fromEnvironment(env: ConfigSources['env']): Record<string, unknown> {
     known.add(name);
     // Compose files and shells pass unset variables on as empty ones.
     const raw = env[name]?.trim();
-    if (raw) put(values, path, raw);
+    if (raw) put(values, path, structured(raw));
   }
   const unknown = Object.keys(env).find((name) => name.startsWith('AMBLE_') && !known.has(name));
   if (unknown !== undefined) {
@@ -56,6 +63,17 @@ function fromEnvironment(env: ConfigSources['env']): Record<string, unknown> {
     );
   }
   return values;
+}
+
+/** Lists and tables may be written in a variable as they are in the file. */
+function structured(raw: string): unknown {
+  if (!/^[[{]/.test(raw)) return raw;
+  try {
+    return JSON.parse(raw);
+  } catch {
+    // The schema says what it wants instead.
+    return raw;
+  }
 }
 
 function put(values: Record<string, unknown>, [first, ...rest]: readonly string[], value: unknown): void {
@@ -95,8 +113,6 @@ function parseJson(content: string, file: string): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw new BadInput(
-      `${file} is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`,
-    );
+    throw new BadInput(`${file} is not valid JSON: ${messageOf(error)}.`);
   }
 }

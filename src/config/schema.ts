@@ -2,6 +2,9 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ThrottleConfig } from '../../workflows/throttle/types.ts';
+import { PRODUCT_TOKEN } from '../http/user-agent.ts';
+import { packageVersion } from '../package-root.ts';
+import type { FreshBounds } from '../robots/index.ts';
 import type { CrawlSettings } from '../settings.ts';
 import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
 import {
@@ -9,6 +12,7 @@ import {
   duration,
   headerText,
   httpUrlOrNone,
+  mailAddressOrNone,
   oneOf,
   postgresUrlOrNone,
   span,
@@ -20,8 +24,8 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface RobotsConfig {
-  /** Rules younger than this are used without asking. */
-  freshMs: number;
+  /** Rules younger than this are used without asking: the longest time, unless Cache-Control names a shorter one. */
+  fresh: FreshBounds;
   /** Wait after a robots.txt that could not be read; doubles with each failure ... */
   holdMs: number;
   /** ... up to this. */
@@ -43,6 +47,8 @@ export interface AmbleConfig {
   taskQueue: string;
   politenessKey: 'host' | 'site';
   contact: string | null;
+  /** The From header; null: not sent. */
+  from: string | null;
   /** The whole User-Agent header, contact included. */
   userAgent: string;
   /** Absolute. */
@@ -54,6 +60,8 @@ export interface AmbleConfig {
   fetchSlots: number;
   /** A fetch that has given no sign of life for this long is lost with its worker. */
   heartbeatMs: number;
+  /** A worker that is told to stop is gone after this, in order. */
+  stopWithinMs: number;
   crawl: CrawlSettings;
 }
 
@@ -66,6 +74,7 @@ export const configSchema = z.strictObject({
   taskQueue: text('the name of a task queue'),
   politenessKey: oneOf('host', 'site'),
   contact: httpUrlOrNone(),
+  from: mailAddressOrNone(),
   userAgent: headerText(),
   contentDir: textOrNone('a directory'),
   logLevel: oneOf(...LOG_LEVELS),
@@ -78,11 +87,21 @@ export const configSchema = z.strictObject({
     maxBackoff: duration(),
     maxRetryAfter: duration(),
     maxCrawlDelay: duration(),
+    down: span(),
+    maxDown: span(),
+    giveUp: span(),
     idle: duration(),
   }),
-  robots: z.strictObject({ fresh: duration(), hold: duration(), maxHold: duration(), giveUp: duration() }),
+  robots: z.strictObject({
+    minFresh: duration(),
+    fresh: duration(),
+    hold: duration(),
+    maxHold: duration(),
+    giveUp: duration(),
+  }),
   fetchSlots: count(1),
   heartbeat: span(),
+  stopWithin: span(),
   ...crawlShape,
 });
 
@@ -96,7 +115,8 @@ export const DEFAULTS = {
   taskQueue: 'amble',
   politenessKey: 'host',
   contact: 'none',
-  userAgent: 'Amble/0.1',
+  from: 'none',
+  userAgent: `${PRODUCT_TOKEN}/${packageVersion}`,
   contentDir: 'none',
   logLevel: 'info',
   throttle: {
@@ -108,11 +128,15 @@ export const DEFAULTS = {
     maxBackoff: '1h',
     maxRetryAfter: '1d',
     maxCrawlDelay: '5m',
+    down: '10m',
+    maxDown: '1h',
+    giveUp: '1d',
     idle: '10m',
   },
-  robots: { fresh: '1d', hold: '1m', maxHold: '1h', giveUp: '1d' },
+  robots: { minFresh: '1h', fresh: '1d', hold: '1m', maxHold: '1h', giveUp: '1d' },
   fetchSlots: 200,
   heartbeat: '10s',
+  stopWithin: '25s',
   ...CRAWL_DEFAULTS,
 };
 
@@ -128,6 +152,7 @@ export function toConfig(written: z.output<typeof configSchema>, cwd: string): A
     taskQueue: written.taskQueue,
     politenessKey: written.politenessKey,
     contact,
+    from: written.from,
     userAgent: withContact(written.userAgent, contact),
     contentDir: written.contentDir === null ? join(home, 'content') : resolve(cwd, written.contentDir),
     logLevel: written.logLevel,
@@ -140,16 +165,20 @@ export function toConfig(written: z.output<typeof configSchema>, cwd: string): A
       maxBackoffMs: throttle.maxBackoff,
       maxRetryAfterMs: throttle.maxRetryAfter,
       maxCrawlDelayMs: throttle.maxCrawlDelay,
+      downMs: throttle.down,
+      maxDownMs: throttle.maxDown,
+      giveUpMs: throttle.giveUp,
       idleMs: throttle.idle,
     },
     robots: {
-      freshMs: robots.fresh,
+      fresh: { minMs: robots.minFresh, maxMs: robots.fresh },
       holdMs: robots.hold,
       maxHoldMs: robots.maxHold,
       giveUpMs: robots.giveUp,
     },
     fetchSlots: written.fetchSlots,
     heartbeatMs: written.heartbeat,
+    stopWithinMs: written.stopWithin,
     crawl: toCrawlSettings(written),
   };
 }

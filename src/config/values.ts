@@ -5,13 +5,14 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { parseCidr } from '../http/network-policy.ts';
+import type { Adaptive } from '../settings.ts';
 import { parseBytes } from './bytes.ts';
 import { parseDelayRange, parseDuration } from './duration.ts';
 
 /** How "no limit" and "not configured" are written where JSON's null is out of reach. */
-const NONE = 'none';
+export const NONE = 'none';
 
-function value<T>(wanted: string, read: (raw: unknown) => T | undefined) {
+export function value<T>(wanted: string, read: (raw: unknown) => T | undefined) {
   return z.unknown().transform((raw, context): T => {
     const result = read(raw);
     if (result !== undefined) return result;
@@ -42,6 +43,15 @@ function readList(raw: unknown): string[] | undefined {
   const items: unknown[] = typeof raw === 'string' ? raw.split(',') : Array.isArray(raw) ? raw : [undefined];
   const texts = items.map((item) => (typeof item === 'string' ? item.trim() : undefined));
   return texts.every((text) => text !== undefined) ? texts.filter((text) => text !== '') : undefined;
+}
+
+/** `off`, or how many requests to aim at; a bare number where JSON is out of reach. */
+function readAdaptive(raw: unknown): Adaptive | null | undefined {
+  if (raw === null || raw === 'off') return null;
+  const isShort = typeof raw === 'number' || typeof raw === 'string';
+  const { targetConcurrency, ...rest } = isShort ? { targetConcurrency: raw } : Object(raw);
+  const target = readCount(1)(targetConcurrency);
+  return target === undefined || Object.keys(rest).length > 0 ? undefined : { targetConcurrency: target };
 }
 
 function readCidr(raw: string): string | undefined {
@@ -90,11 +100,20 @@ export const span = () =>
     (raw) => parseDuration(raw) || undefined,
   );
 
+export const yesOrNo = () =>
+  value('true or false', (raw) => {
+    const word = typeof raw === 'string' ? raw.trim().toLowerCase() : raw;
+    if (word === true || word === 'true') return true;
+    return word === false || word === 'false' ? false : undefined;
+  });
+
 export const delayRange = () =>
   value(
     'a duration such as "10s" or a range such as "5s-15s", the shorter first, at most 24h',
     parseDelayRange,
   );
+
+export const adaptive = () => value('"off", or as in {"targetConcurrency": 2}', readAdaptive);
 
 export const bytes = () => value('a size above zero and below 2 GiB such as "10MiB" or "500kB"', parseBytes);
 
@@ -129,11 +148,36 @@ export const headerText = () =>
     return line !== undefined && /^[A-Za-z][\x20-\x7e]*$/.test(line) ? line : undefined;
   });
 
+/** RFC 9110, 10.1.2: one address, as it would be written in a mail. */
+export const mailAddressOrNone = () =>
+  value(
+    'a mail address such as "crawl@example.org", or "none"',
+    orNone((raw) => {
+      const address = readText(raw);
+      return address !== undefined && /^[\x21-\x7e]+@[\x21-\x7e]+$/.test(address) ? address : undefined;
+    }),
+  );
+
+export const mediaTypes = () =>
+  value('types such as "application/pdf" or "image/*"', (raw) => {
+    const types = readList(raw)?.map((type) => type.toLowerCase());
+    return types?.every((type) => /^(\*\/\*|[\w.+-]+\/(\*|[\w.+-]+))$/.test(type)) ? types : undefined;
+  });
+
 export const cidrs = () =>
   value('networks such as "127.0.0.0/8" or "fd00::/8"', (raw) => {
     const read = readList(raw)?.map(readCidr);
     return read?.every((cidr) => cidr !== undefined) ? read : undefined;
   });
+
+/** A pattern that can match no URL at all is a slip of the pen, and would quietly end a crawl at its seeds. */
+export const patterns = () =>
+  value('patterns such as "/docs/*" or "https://*.example.org/*"', (raw) =>
+    readList(raw)?.every((pattern) => /^(?:\/|\*|https?:)/.test(pattern)) ? readList(raw) : undefined,
+  );
+
+export const parameterNames = () =>
+  value('names of query parameters such as "ref"', (raw) => readList(raw)?.map((name) => name.toLowerCase()));
 
 export const resolves = () =>
   value('"name:address" such as "staging.example.org:192.0.2.7", with an IP address', readResolves);

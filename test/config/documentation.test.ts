@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CONFIG_KEYS } from '../../src/config/index.ts';
+import { CONFIG_KEYS, PRESET_NAMES } from '../../src/config/index.ts';
 import { packageRoot } from '../../src/package-root.ts';
 
 const ROW = /^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| (.+) \|$/;
 
-const documented = readFileSync(join(packageRoot, 'docs', 'configuration.md'), 'utf8')
-  .split('\n')
-  .flatMap((line) => {
-    const match = ROW.exec(line);
-    return match ? [{ name: match[1], default: match[2], env: match[3] }] : [];
-  });
+const text = readFileSync(join(packageRoot, 'docs', 'configuration.md'), 'utf8');
+
+const documented = text.split('\n').flatMap((line) => {
+  const match = ROW.exec(line);
+  return match ? [{ name: match[1], default: match[2], env: match[3] }] : [];
+});
 
 test('docs/configuration.md lists every key of the schema with its default and variable, and no other', () => {
   const keys = CONFIG_KEYS.map(({ name, env, default: value }) => ({
@@ -22,4 +22,9 @@ test('docs/configuration.md lists every key of the schema with its default and v
   const byName = (one: { name?: string | undefined }, other: { name?: string | undefined }) =>
     (one.name ?? '').localeCompare(other.name ?? '');
   expect(documented.sort(byName)).toEqual(keys.sort(byName));
+});
+
+test('docs/configuration.md names every preset', () => {
+  const header = text.split('\n').find((line) => line.startsWith('| | `smallweb`'));
+  expect(header).toBe(`| | ${PRESET_NAMES.map((name) => `\`${name}\``).join(' | ')} |`);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BadInput, CONFIG_KEYS, loadConfig } from '../../src/config/index.ts';
+import { packageVersion } from '../../src/package-root.ts';
 
 let cwd: string;
 
@@ -44,7 +45,8 @@ describe('with nothing configured', () => {
       taskQueue: 'amble',
       politenessKey: 'host',
       contact: null,
-      userAgent: 'Amble/0.1',
+      from: null,
+      userAgent: `Amble/${packageVersion}`,
       contentDir: join(cwd, '.amble', 'content'),
       logLevel: 'info',
       throttle: {
@@ -56,17 +58,33 @@ describe('with nothing configured', () => {
         maxBackoffMs: 3_600_000,
         maxRetryAfterMs: 86_400_000,
         maxCrawlDelayMs: 300_000,
+        downMs: 600_000,
+        maxDownMs: 3_600_000,
+        giveUpMs: 86_400_000,
         idleMs: 600_000,
       },
-      robots: { freshMs: 86_400_000, holdMs: 60_000, maxHoldMs: 3_600_000, giveUpMs: 86_400_000 },
+      robots: {
+        fresh: { minMs: 3_600_000, maxMs: 86_400_000 },
+        holdMs: 60_000,
+        maxHoldMs: 3_600_000,
+        giveUpMs: 86_400_000,
+      },
       fetchSlots: 200,
       heartbeatMs: 10_000,
+      stopWithinMs: 25_000,
       crawl: {
+        preset: 'smallweb',
         scope: 'site',
         maxPages: null,
         maxDepth: null,
+        sitemaps: false,
         delay: { minMs: 10_000, maxMs: 10_000 },
+        order: 'first-come',
+        warmup: { pending: 0, atMostMs: 600_000 },
         concurrency: 1,
+        adaptive: null,
+        domains: {},
+        types: [],
         retry: {
           initialIntervalMs: 3_600_000,
           backoffCoefficient: 1,
@@ -78,15 +96,36 @@ describe('with nothing configured', () => {
           connectTimeoutMs: 10_000,
           headersTimeoutMs: 20_000,
           totalTimeoutMs: 60_000,
+          maxHeaderBytes: 65_536,
           maxBodyBytes: 10_485_760,
         },
+        keepTypes: [],
         resolve: {},
         allowNetworks: [],
-        window: 100,
+        window: 10,
         maxWaiting: 1_000,
         longWaitMs: 60_000,
         sweepIntervalMs: 10_000,
         maxLinksPerPage: 10_000,
+        maxSitemapBytes: 52_428_800,
+        include: [],
+        exclude: [],
+        maxPagesPerDomain: null,
+        urls: {
+          maxLength: 2_000,
+          decodeUnreserved: true,
+          sortQuery: true,
+          stripTracking: true,
+          stripSessionIds: true,
+          stripParameters: [],
+        },
+        traps: {
+          maxPathDepth: 20,
+          maxRepeats: 3,
+          maxPerDirectory: 10_000,
+          maxPerQuery: 5_000,
+          maxPerCalendar: 500,
+        },
       },
     });
   });
@@ -114,6 +153,24 @@ describe('sources', () => {
   test('every key can be set by its variable to its own default', () => {
     const env = CONFIG_KEYS.map((key) => [key.env, Array.isArray(key.default) ? ',' : String(key.default)]);
     expect(load(Object.fromEntries(env))).toEqual(load());
+  });
+
+  test('tables and lists of rules may be written in a variable as in the file, and replace what is below', () => {
+    writeConfig({ domains: { 'a.test': { delay: '1s' }, 'b.test': { delay: '1s' } } });
+    const { domains, types } = load({
+      AMBLE_DOMAINS: '{"B.test.": {"delay": "30s", "adaptive": "off"}}',
+      AMBLE_TYPES: '[{"name": "search", "pattern": "/search*", "priority": 1}]',
+    }).crawl;
+    expect(domains).toEqual({ 'b.test': { delay: { minMs: 30_000, maxMs: 30_000 }, adaptive: null } });
+    expect(types).toEqual([{ name: 'search', pattern: '/search*', priority: 1, keyword: null }]);
+  });
+
+  test('"none" lifts the rules of a lower source', () => {
+    writeConfig({ domains: { 'a.test': { delay: '1s' } }, preset: 'shop' });
+    expect(load({ AMBLE_DOMAINS: 'none', AMBLE_TYPES: 'none' }).crawl).toMatchObject({
+      domains: {},
+      types: [],
+    });
   });
 
   test('the usual names of Temporal and Postgres are understood', () => {
@@ -157,9 +214,37 @@ describe('sources', () => {
 
   test('the contact becomes part of the User-Agent, once', () => {
     const contact = 'https://example.org/bot';
-    expect(load({ AMBLE_CONTACT: contact }).userAgent).toBe(`Amble/0.1 (+${contact})`);
+    expect(load({ AMBLE_CONTACT: contact }).userAgent).toBe(`Amble/${packageVersion} (+${contact})`);
     const userAgent = `MyBot/2.0 (${contact})`;
     expect(load({ AMBLE_CONTACT: contact, AMBLE_USER_AGENT: userAgent }).userAgent).toBe(userAgent);
+  });
+});
+
+describe('a preset', () => {
+  test('counts where it is named: under what its own source and nearer ones say, above the others', () => {
+    writeConfig({ preset: 'shop', delay: '3s', window: 50 });
+    expect(load().crawl).toMatchObject({ delay: { minMs: 3_000 }, window: 50, order: 'shuffled' });
+    expect(load({ AMBLE_WINDOW: '7' }, { preset: 'broad' }).crawl).toMatchObject({
+      preset: 'broad',
+      delay: { minMs: 1_000 },
+      window: 4,
+    });
+    expect(load({ AMBLE_PRESET: 'broad' }, { window: '7' }).crawl).toMatchObject({ scope: 'any', window: 7 });
+  });
+
+  test('leaves nothing over of another one below it', () => {
+    writeConfig({ preset: 'shop' });
+    expect(load({}, { preset: 'smallweb' })).toEqual(load({ AMBLE_PRESET: 'smallweb' }));
+    writeConfig({});
+    const plain = load();
+    writeConfig({ preset: 'shop' });
+    expect(load({}, { preset: 'smallweb' })).toEqual(plain);
+  });
+
+  test('that does not exist is refused with the names of those that do', () => {
+    expect(refusal({}, { preset: 'gentle' })).toBe(
+      '--preset is "gentle", but must be one of smallweb, shop, news, broad.',
+    );
   });
 });
 
@@ -181,6 +266,15 @@ describe('a refusal is one sentence that names the source, the value and what is
       /^AMBLE_THROTTLE_LEAD is "early", but must be a duration/,
     );
     expect(refusal({ AMBLE_SCOPE: 'all' })).toBe('AMBLE_SCOPE is "all", but must be one of host, site, any.');
+  });
+
+  test('of a part of a table in a variable', () => {
+    expect(refusal({ AMBLE_DOMAINS: '{"a.test": {"delay": "soon"}}' })).toMatch(
+      /^"a\.test\.delay" in AMBLE_DOMAINS is "soon", but must be a duration/,
+    );
+    expect(refusal({ AMBLE_DOMAINS: '{"a.test"' })).toBe(
+      'AMBLE_DOMAINS is "{\\"a.test\\"", but must be an object.',
+    );
   });
 
   test('of a value in the file', () => {

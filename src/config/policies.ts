@@ -1,0 +1,101 @@
+/** Settings with a shape of their own: rules per domain and URL types. `none` stands for an empty one. */
+import { z } from 'zod';
+import type { Adaptive, DomainRule, UrlType } from '../settings.ts';
+import { hostnameOf, normaliseUrl } from '../urls/index.ts';
+import { formatDelayRange } from './duration.ts';
+import { adaptive, count, delayRange, NONE, value } from './values.ts';
+
+/** Every link found is compared with every pattern. */
+const MOST_TYPES = 100;
+const LONGEST_PATTERN = 500;
+const LONGEST_WORD = 200;
+
+const domainRule = z.strictObject({
+  delay: delayRange().optional(),
+  concurrency: count(1).optional(),
+  adaptive: adaptive().optional(),
+});
+
+export const domainRules = () =>
+  z.preprocess(noneAs({}), z.record(z.string(), domainRule)).transform((rules, context) => {
+    const named: Record<string, DomainRule> = {};
+    for (const [name, rule] of Object.entries(rules)) {
+      const domain = readDomain(name);
+      if (domain === undefined)
+        context.addIssue({
+          code: 'custom',
+          message: 'a rule for a domain such as "example.org"',
+          path: [name],
+        });
+      else named[domain] = withoutUndefined(rule);
+    }
+    return named;
+  });
+
+const urlType = z
+  .strictObject({
+    name: word('a name'),
+    pattern: value(
+      `a pattern such as "/search*" or "https://shop.example/p/*", at most ${LONGEST_PATTERN} characters`,
+      readPattern,
+    ),
+    priority: count(1),
+    keyword: word('a keyword').optional(),
+  })
+  .transform(({ keyword, ...type }): UrlType => ({ ...type, keyword: keyword ?? null }));
+
+export const urlTypes = () =>
+  z.preprocess(noneAs([]), z.array(urlType).max(MOST_TYPES, `at most ${MOST_TYPES} types`));
+
+/** What a page may be called or carry; Postgres takes no NUL in a text. */
+export function word(wanted: string) {
+  return value(`${wanted} of 1 to ${LONGEST_WORD} characters`, readWord);
+}
+
+export function readWord(raw: unknown): string | undefined {
+  const text = typeof raw === 'string' ? raw.trim() : '';
+  return text !== '' && text.length <= LONGEST_WORD && !text.includes('\0') ? text : undefined;
+}
+
+export function writeDomainRules(rules: Record<string, DomainRule>) {
+  const written = Object.entries(rules).map(([domain, { delay, ...rule }]) => [
+    domain,
+    {
+      ...rule,
+      ...(delay && { delay: formatDelayRange(delay) }),
+      ...(rule.adaptive !== undefined && { adaptive: writeAdaptive(rule.adaptive) }),
+    },
+  ]);
+  return Object.fromEntries(written);
+}
+
+export function writeAdaptive(adaptive: Adaptive | null): Adaptive | 'off' {
+  return adaptive ?? 'off';
+}
+
+export function writeUrlTypes(types: readonly UrlType[]) {
+  return types.map(({ keyword, ...type }) => (keyword === null ? type : { ...type, keyword }));
+}
+
+function noneAs<T>(empty: T): (raw: unknown) => unknown {
+  return (raw) => (raw === null || raw === NONE ? empty : raw);
+}
+
+/** As it stands in URLs: lower case, Punycode, no root's dot. */
+function readDomain(name: string): string | undefined {
+  if (!/^[^\s/:?#@\\]+$|^\[[\da-f:.]+\]$/i.test(name)) return undefined;
+  const url = normaliseUrl(`http://${name}/`);
+  return url.ok ? hostnameOf(url.url) : undefined;
+}
+
+function readPattern(raw: unknown): string | undefined {
+  return typeof raw === 'string' && /^\S+$/.test(raw) && raw.length <= LONGEST_PATTERN ? raw : undefined;
+}
+
+function withoutUndefined({ delay, concurrency, adaptive }: z.output<typeof domainRule>): DomainRule {
+  return {
+    ...(delay && { delay }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(adaptive !== undefined && { adaptive }),
+  };
+}

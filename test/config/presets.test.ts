@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { loadConfig, PRESET_NAMES } from '../../src/config/index.ts';
+import { PRESETS } from '../../src/config/presets.ts';
+import { retryDelayMs } from '../../workflows/retry-policy.ts';
+
+const crawlOf = (preset: string) => loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
+const MINUTE_MS = 60_000;
+
+/** The least and the most that each wait between two attempts may be, in minutes. */
+function waitsOf(preset: string): [number, number][] {
+  const { retry } = crawlOf(preset);
+  return Array.from({ length: retry.maximumAttempts - 1 }, (_, n): [number, number] => [
+    (retryDelayMs(retry, n + 1, () => 0) ?? -1) / MINUTE_MS,
+    (retryDelayMs(retry, n + 1, () => 1) ?? -1) / MINUTE_MS,
+  ]);
+}
+
+test('the list of names is the list of presets', () => {
+  expect([...PRESET_NAMES].sort()).toEqual(Object.keys(PRESETS).sort());
+});
+
+test('every preset decides about the same things, so that none leaves another one’s choice standing', () => {
+  const decided = PRESET_NAMES.map((name) => Object.keys(PRESETS[name]).sort());
+  for (const keys of decided) expect(keys).toEqual(decided[0]);
+});
+
+test('without a preset a crawl is as smallweb', () => {
+  expect(loadConfig({ env: {}, cwd: '/' }).crawl).toEqual(crawlOf('smallweb'));
+});
+
+test('each waits between attempts as its people asked for', () => {
+  expect(waitsOf('smallweb')).toEqual([
+    [60, 60],
+    [60, 60],
+  ]);
+  expect(waitsOf('shop')).toEqual([
+    [15, 20],
+    [30, 35],
+    [60, 65],
+  ]);
+  expect(waitsOf('news')).toEqual(Array(12).fill([60, 60]));
+});
+
+test('whatever a source says explicitly holds, under every preset', () => {
+  const presets = fc.constantFrom(...PRESET_NAMES);
+  fc.assert(
+    fc.property(
+      presets,
+      presets,
+      fc.nat(86_400_000),
+      fc.integer({ min: 1, max: 99 }),
+      (one, other, delay, window) => {
+        const { crawl } = loadConfig({
+          env: { AMBLE_PRESET: one, AMBLE_WINDOW: '1' },
+          cwd: '/',
+          flags: { preset: other, delay, window },
+        });
+        expect(crawl).toEqual({ ...crawlOf(other), delay: { minMs: delay, maxMs: delay }, window });
+      },
+    ),
+  );
+});
