@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "pages" ADD COLUMN     "noindex" BOOLEAN NOT NULL DEFAULT false;

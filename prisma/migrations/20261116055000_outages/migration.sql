@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "domains" ADD COLUMN     "outages" JSONB NOT NULL DEFAULT '{}';
