@@ -44,9 +44,10 @@ export async function cancelIdlePages(
 
 async function cancelAdmitted(db: Database, crawlId: string, ids: bigint[]): Promise<void> {
   if (ids.length === 0) return;
-  await db.$transaction(async (tx) => {
-    const cancelled = await tx.$executeRaw`
-      UPDATE pages SET ${CANCELLED} WHERE id = ANY(${ids}::bigint[]) AND status IN ('Queued', 'Waiting')`;
-    await refund(tx, crawlId, cancelled);
+  await db.atomically(async (tx) => {
+    const cancelled = await tx.$queryRaw<{ kind: string }[]>`
+      UPDATE pages SET ${CANCELLED} WHERE id = ANY(${ids}::bigint[]) AND status IN ('Queued', 'Waiting')
+      RETURNING kind::text`;
+    await refund(tx, crawlId, cancelled.filter(({ kind }) => kind === 'page').length);
   });
 }

@@ -1,8 +1,9 @@
 /** Crawls: opened once, ended once, read by everybody. */
-import type { CrawlSettings } from '../settings.ts';
-import { hostnameOf, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
+import type { CrawlSettings, Seed } from '../settings.ts';
+import { hostnameOf, type PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
-import { insertPages } from './insert-pages.ts';
+import { insertPages, newPage } from './insert-pages.ts';
+import { letIn } from './let-in.ts';
 
 export interface CrawlRecord {
   id: string;
@@ -17,26 +18,31 @@ export interface CrawlRecord {
  */
 export async function openCrawl(
   db: Database,
-  crawl: { id: string; seeds: string[]; settings: CrawlSettings; keyedBy: PolitenessUnit },
+  crawl: { id: string; seeds: readonly Seed[]; settings: CrawlSettings; keyedBy: PolitenessUnit },
 ): Promise<CrawlRecord> {
-  await db.$transaction(async (tx) => {
+  const { settings, keyedBy } = crawl;
+  const urls = crawl.seeds.map(({ url }) => url);
+  await db.atomically(async (tx) => {
     const opened = await tx.$executeRaw`
-      INSERT INTO crawls (id, seeds, settings, scope_hosts, max_pages)
-      VALUES (${crawl.id}, ${crawl.seeds}, ${JSON.stringify(crawl.settings)}::jsonb,
-              ${[...new Set(crawl.seeds.map((url) => hostnameOf(url)))]}, ${crawl.settings.maxPages})
+      INSERT INTO crawls (id, seeds, settings, scope_hosts, max_pages, warm)
+      VALUES (${crawl.id}, ${urls}, ${JSON.stringify(settings)}::jsonb, ${[...new Set(urls.map(hostnameOf))]},
+              ${settings.maxPages}, ${settings.warmup.pending === 0})
       ON CONFLICT DO NOTHING`;
     if (opened === 0) return;
+    const seeds = crawl.seeds.map(({ url, keyword, priority }) => {
+      const page = newPage(settings, keyedBy, url, keyword);
+      return { ...page, priority: priority ?? page.priority };
+    });
+    // They take their places, but are let in even where there is none: people asked for them.
+    await letIn(tx, settings, crawl.id, seeds, () => {});
     await insertPages(tx, {
       crawlId: crawl.id,
+      order: settings.order,
       depth: 0,
       hops: 0,
       seed: true,
       foundOn: null,
-      pages: crawl.seeds.map((url) => ({
-        url,
-        hash: urlHash(url),
-        domain: politenessKey(url, crawl.keyedBy),
-      })),
+      pages: seeds,
     });
   });
   return readCrawl(db, crawl.id);
@@ -48,6 +54,16 @@ export async function readCrawl(db: Database, id: string): Promise<CrawlRecord> 
   return crawl;
 }
 
+/** What holds for crawls that were opened before these settings existed. */
+const ADDED_LATER = {
+  preset: 'smallweb',
+  order: 'first-come',
+  warmup: { pending: 0, atMostMs: 0 },
+  adaptive: null,
+  domains: {},
+  types: [],
+} satisfies Partial<CrawlSettings>;
+
 export async function findCrawl(db: Database, id: string): Promise<CrawlRecord | null> {
   const row = await db.crawl.findUnique({ where: { id } });
   if (row === null) return null;
@@ -56,7 +72,7 @@ export async function findCrawl(db: Database, id: string): Promise<CrawlRecord |
     id: row.id,
     status: row.status,
     seeds: row.seeds,
-    settings: row.settings as unknown as CrawlSettings,
+    settings: { ...ADDED_LATER, ...(row.settings as unknown as CrawlSettings) },
   };
 }
 
@@ -72,6 +88,18 @@ export async function crawlStatus(db: Database, id: string): Promise<CrawlRecord
     { status: CrawlRecord['status'] }[]
   >`SELECT status::text FROM crawls WHERE id = ${id}`;
   return row?.status ?? 'unknown';
+}
+
+/**
+ * Pausing is a word in the crawl's row: from then on nothing is admitted, and a page that is granted a slot, or wakes, steps
+ * aside. True when the crawl now is as asked; false: it has ended or is being cancelled, or there is none.
+ */
+export async function setPaused(db: Database, id: string, paused: boolean): Promise<boolean> {
+  const { count } = await db.crawl.updateMany({
+    where: { id, status: { in: ['Running', 'Paused'] } },
+    data: { status: paused ? 'Paused' : 'Running' },
+  });
+  return count === 1;
 }
 
 export async function endCrawl(

@@ -1,6 +1,12 @@
 /** What a throttle learned, kept over its end. Only the throttle of a domain writes its row. */
 import { emptyStats } from '../../workflows/throttle/state.ts';
-import type { Assurance, DomainStats, OpenedDomain, StoredDomain } from '../../workflows/throttle/types.ts';
+import type {
+  Assurance,
+  DomainStats,
+  OpenedDomain,
+  Outage,
+  StoredDomain,
+} from '../../workflows/throttle/types.ts';
 import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
 
@@ -52,13 +58,16 @@ export async function saveDomain(
       backoffMs: stored.backoffMs,
       blockedUntil: stored.blockedUntil === null ? null : new Date(stored.blockedUntil),
       crawlDelays: stored.crawlDelays,
+      outages: Object.fromEntries(
+        Object.entries(stored.outages).map(([origin, outage]) => [origin, { ...outage }]),
+      ),
       stats: { ...stored.stats },
       updatedAt: new Date(),
     },
   });
 }
 
-function toStored(row: Domain): StoredDomain {
+export function toStored(row: Domain): StoredDomain {
   return {
     clean: row.clean,
     lastStart: row.lastStartAt?.getTime() ?? null,
@@ -73,6 +82,14 @@ function toStored(row: Domain): StoredDomain {
     blockedUntil: row.blockedUntil?.getTime() ?? null,
     // Written by saveDomain alone.
     crawlDelays: row.crawlDelays as Record<string, number>,
+    outages: toOutages(row.outages as Record<string, Partial<Outage>>),
     stats: { ...emptyStats(), ...(row.stats as Partial<DomainStats>) },
   };
+}
+
+function toOutages(stored: Record<string, Partial<Outage>>): Record<string, Outage> {
+  const nothingKnown: Outage = { since: 0, until: 0, failures: 1, error: '' };
+  return Object.fromEntries(
+    Object.entries(stored).map(([origin, outage]) => [origin, { ...nothingKnown, ...outage }]),
+  );
 }

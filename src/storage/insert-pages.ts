@@ -1,10 +1,27 @@
 /** How URLs enter a crawl: each once, whoever finds it and however often. */
-import type { Prisma } from './generated/client.ts';
+import { kindOf, type PageKind } from '../policy/url-types.ts';
+import type { CrawlSettings, Order } from '../settings.ts';
+import { type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
+import type { UrlKind } from './generated/enums.ts';
+import type { Queries } from './raw-sql.ts';
 
-export interface NewPage {
+export interface NewPage extends PageKind {
   url: string;
   hash: Buffer;
   domain: string;
+  /** As a sitemap says. */
+  lastmod?: Date | null;
+}
+
+/** A normalised URL as a page of its crawl. `carried`: the keyword of the page or seed that it comes from. */
+export function newPage(
+  { types }: Pick<CrawlSettings, 'types'>,
+  keyedBy: PolitenessUnit,
+  url: string,
+  carried: string | null,
+  hash = urlHash(url),
+): NewPage {
+  return { url, hash, domain: politenessKey(url, keyedBy), ...kindOf(types, url, carried) };
 }
 
 /**
@@ -12,13 +29,15 @@ export interface NewPage {
  * other's rows in the same order instead of dead-locking.
  */
 export async function insertPages(
-  tx: Prisma.TransactionClient,
+  tx: Queries,
   batch: {
     crawlId: string;
+    order: Order;
     depth: number;
     hops: number;
     seed: boolean;
     foundOn: bigint | null;
+    kind?: UrlKind;
     pages: readonly NewPage[];
   },
 ): Promise<void> {
@@ -30,9 +49,16 @@ export async function insertPages(
       INSERT INTO crawl_domains (crawl_id, domain)
       SELECT ${batch.crawlId}, domain FROM unnest(${domains}::text[]) AS domain
       ON CONFLICT DO NOTHING)
-    INSERT INTO pages (crawl_id, url, url_hash, domain, depth, hops, seed, found_on)
-    SELECT ${batch.crawlId}, url, decode(hash, 'hex'), domain, ${batch.depth}, ${batch.hops}, ${batch.seed}, ${batch.foundOn}::bigint
+    INSERT INTO pages (crawl_id, url, url_hash, domain, type, priority, keyword, rank, depth, hops, seed, found_on, kind,
+                       lastmod)
+    SELECT ${batch.crawlId}, url, decode(hash, 'hex'), domain, type, priority, keyword,
+           CASE WHEN ${batch.order === 'shuffled'} THEN floor(random() * 2147483648)::int ELSE 0 END,
+           ${batch.depth}, ${batch.hops}, ${batch.seed}, ${batch.foundOn}::bigint,
+           ${batch.kind ?? 'page'}::url_kind, lastmod::timestamptz
     FROM unnest(${sorted.map((p) => p.url)}::text[], ${sorted.map((p) => p.hash.toString('hex'))}::text[],
-                ${sorted.map((p) => p.domain)}::text[]) AS page (url, hash, domain)
+                ${sorted.map((p) => p.domain)}::text[], ${sorted.map((p) => p.type)}::text[],
+                ${sorted.map((p) => p.priority)}::int[], ${sorted.map((p) => p.keyword)}::text[],
+                ${sorted.map((p) => p.lastmod?.toISOString() ?? null)}::text[])
+         AS page (url, hash, domain, type, priority, keyword, lastmod)
     ON CONFLICT (crawl_id, url_hash) DO NOTHING`;
 }

@@ -1,7 +1,8 @@
 /** Where a crawl stands: what the live display draws and `--json` prints. */
 import { FINAL_STATUSES, OPEN_STATUSES, type Outcome, type PageStatus } from '../outcome.ts';
+import type { SkipCounts } from '../urls/index.ts';
 import type { Database } from './database.ts';
-import type { CrawlStatus } from './generated/enums.ts';
+import type { CrawlStatus, UrlKind } from './generated/enums.ts';
 
 export interface Progress {
   crawl: string;
@@ -11,7 +12,12 @@ export interface Progress {
   /** URLs that entered the crawl: the sum of `pages`. */
   found: number;
   pages: Record<PageStatus, number>;
+  /** The same for sitemaps, which are no pages. */
+  sitemaps: Record<PageStatus, number>;
+  /** Of pages and sitemaps. */
   attempts: Record<Outcome, number>;
+  /** Links that did not become pages, as often as pages have them, by reason. */
+  skipped: SkipCounts;
   /** From its start to its end, or to now. */
   seconds: number;
   /** Domains that may not be asked again just yet, soonest first; a handful of them. */
@@ -35,9 +41,10 @@ export async function readProgress(db: Database, crawlId: string): Promise<Progr
     select: { status: true, reason: true, createdAt: true, finishedAt: true },
   });
   if (!crawl) return null;
-  const [pages, attempts, cooling] = await Promise.all([
+  const [{ pages, sitemaps }, attempts, skipped, cooling] = await Promise.all([
     countPages(db, crawlId),
     countAttempts(db, crawlId),
+    countSkipped(db, crawlId),
     crawl.finishedAt ? [] : readCooling(db, crawlId),
   ]);
   return {
@@ -46,7 +53,9 @@ export async function readProgress(db: Database, crawlId: string): Promise<Progr
     reason: crawl.reason,
     found: Object.values(pages).reduce((sum, count) => sum + count, 0),
     pages,
+    sitemaps,
     attempts,
+    skipped,
     seconds: ((crawl.finishedAt ?? new Date()).getTime() - crawl.createdAt.getTime()) / 1_000,
     cooling,
   };
@@ -77,16 +86,21 @@ export interface DomainCounts {
   open: number;
   fetched: number;
   failed: number;
+  /** By an operator, for all crawls. */
+  paused: boolean;
 }
 
 /** The domains with the most pages first. */
 export async function readDomains(db: Database, crawlId: string, most: number): Promise<DomainCounts[]> {
   return db.$queryRaw<DomainCounts[]>`
-    SELECT domain, count(*)::int AS found,
+    SELECT page.domain, count(*)::int AS found,
            count(*) FILTER (WHERE status IN ('Pending', 'Queued', 'Waiting'))::int AS open,
            count(*) FILTER (WHERE status = 'Fetched')::int AS fetched,
-           count(*) FILTER (WHERE status = 'Failed')::int AS failed
-    FROM pages WHERE crawl_id = ${crawlId} GROUP BY domain ORDER BY found DESC, domain LIMIT ${most}`;
+           count(*) FILTER (WHERE status = 'Failed')::int AS failed,
+           coalesce(bool_or(domain.paused), false) AS paused
+    FROM pages page LEFT JOIN domains domain ON domain.name = page.domain
+    WHERE page.crawl_id = ${crawlId} AND page.kind = 'page'
+    GROUP BY page.domain ORDER BY found DESC, page.domain LIMIT ${most}`;
 }
 
 export interface OpenPage {
@@ -119,9 +133,13 @@ const NO_PAGES: Record<PageStatus, number> = {
   Cancelled: 0,
 };
 
-async function countPages(db: Database, crawlId: string): Promise<Record<PageStatus, number>> {
-  const rows = await db.page.groupBy({ by: ['status'], where: { crawlId }, _count: true });
-  return { ...NO_PAGES, ...Object.fromEntries(rows.map((row) => [row.status, row._count])) };
+async function countPages(db: Database, crawlId: string): Promise<Pick<Progress, 'pages' | 'sitemaps'>> {
+  const rows = await db.page.groupBy({ by: ['kind', 'status'], where: { crawlId }, _count: true });
+  const of = (kind: UrlKind): Record<PageStatus, number> => ({
+    ...NO_PAGES,
+    ...Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.status, row._count])),
+  });
+  return { pages: of('page'), sitemaps: of('sitemap') };
 }
 
 const NO_ATTEMPTS: Record<Outcome, number> = {
@@ -141,6 +159,15 @@ async function countAttempts(db: Database, crawlId: string): Promise<Record<Outc
     WHERE page.crawl_id = ${crawlId}
     GROUP BY attempt.outcome`;
   return { ...NO_ATTEMPTS, ...Object.fromEntries(rows.map((row) => [row.outcome, row.count])) };
+}
+
+async function countSkipped(db: Database, crawlId: string): Promise<SkipCounts> {
+  const rows = await db.$queryRaw<{ reason: string; count: number }[]>`
+    SELECT skipped.reason, sum(skipped.links::int)::int AS count
+    FROM pages, jsonb_each_text(links_skipped) AS skipped (reason, links)
+    WHERE crawl_id = ${crawlId} AND links_skipped IS NOT NULL
+    GROUP BY skipped.reason ORDER BY count DESC, reason`;
+  return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
 }
 
 /** Only domains with pages in line: the others have nothing to wait for. */

@@ -2,15 +2,17 @@
  * The transaction that says what an attempt came to: attempt, request, page and links, all or nothing. Run again it
  * changes nothing: a status moves only while it is open, an attempt is written once.
  */
-import type { AttemptReport, ParsedRef, RequestRecord } from '../attempt.ts';
+import pg from 'pg';
+import type { AttemptReport, RequestRecord } from '../attempt.ts';
 import { type FinalStatus, finalStatusOf, isOpen } from '../outcome.ts';
 import type { CrawlSettings } from '../settings.ts';
-import type { PolitenessUnit } from '../urls/index.ts';
-import { refund } from './admit.ts';
+import type { PolitenessUnit, SkipCounts } from '../urls/index.ts';
+import { refundPage } from './admit.ts';
 import type { Database } from './database.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { Prisma } from './generated/client.ts';
-import { lockPage, type PageRow, type Recorded } from './page-row.ts';
+import { isUnderWay, lockPage, type PageRow, type Recorded } from './page-row.ts';
+import type { Queries } from './raw-sql.ts';
 import { type OutLink, registerLinks } from './register-links.ts';
 import { stepAside } from './step-aside.ts';
 
@@ -23,7 +25,23 @@ export interface AttemptToRecord {
   slotWaitMs: number;
   /** When the next attempt is due; null: this was the last. */
   retryAt: number | null;
-  parsed: (ParsedRef & { links: readonly OutLink[] }) | null;
+  parsed: ParsedRecord | null;
+}
+
+/** What the database keeps of a parsed document; the whole is in the content store. */
+export interface ParsedRecord {
+  hash: string;
+  title: string | null;
+  description: string | null;
+  canonical: string | null;
+  language: string | null;
+  detectedLanguage: string | null;
+  /** Where a <meta> refresh leads; null: nowhere. */
+  refreshTo: string | null;
+  links: readonly OutLink[];
+  linksFound: number;
+  linksTooLong: number;
+  noindex: boolean;
 }
 
 export async function recordAttempt(
@@ -32,12 +50,27 @@ export async function recordAttempt(
   keyedBy: PolitenessUnit,
   done: AttemptToRecord,
 ): Promise<Recorded> {
-  return db.$transaction(async (tx) => {
+  const record = () => recordAtomically(db, settings, keyedBy, done);
+  // Two pages with the same new content at the same moment: the later one finds the other's row when it looks again.
+  return record().catch((error: unknown) => (isSecondOriginal(error) ? record() : Promise.reject(error)));
+}
+
+function isSecondOriginal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === 'pages_originals';
+}
+
+function recordAtomically(
+  db: Database,
+  settings: CrawlSettings,
+  keyedBy: PolitenessUnit,
+  done: AttemptToRecord,
+): Promise<Recorded> {
+  return db.atomically(async (tx) => {
     const page = await lockPage(tx, done.pageId);
     if (page === null) return { goesOn: false, domains: [] };
     const repeated = page.attempts >= done.attempt;
     // A Pending page has no workflow that could speak for it, and holds nothing of the budget.
-    const underWay = page.status === 'Queued' || page.status === 'Waiting';
+    const underWay = isUnderWay(page);
     if (repeated || !underWay) return { goesOn: underWay, domains: [page.domain] };
     await insertAttempt(tx, page, done);
     if (done.retryAt !== null) {
@@ -60,7 +93,7 @@ export async function endPage(
   pageId: string,
   end: { status: FinalStatus; reason: string },
 ): Promise<Recorded> {
-  return db.$transaction(async (tx) => {
+  return db.atomically(async (tx) => {
     const page = await lockPage(tx, pageId);
     if (page === null) return { goesOn: false, domains: [] };
     if (isOpen(page.status)) {
@@ -68,18 +101,14 @@ export async function endPage(
         UPDATE pages SET status = ${end.status}::page_status, reason = ${end.reason}, next_at = NULL, updated_at = now(),
                          failed_at = CASE WHEN ${end.status} = 'Failed' THEN now() END
         WHERE id = ${page.id}`;
-      if (page.status !== 'Pending') await refund(tx, page.crawl_id);
+      if (page.status !== 'Pending') await refundPage(tx, page);
     }
     return { goesOn: false, domains: [page.domain] };
   });
 }
 
 /** Attempt and request in one statement: this is the hottest path there is. */
-async function insertAttempt(
-  tx: Prisma.TransactionClient,
-  page: PageRow,
-  done: AttemptToRecord,
-): Promise<void> {
+async function insertAttempt(tx: Queries, page: PageRow, done: AttemptToRecord): Promise<void> {
   const { report, attempt } = done;
   const startedAt = report.request === null ? null : new Date(report.request.startedAt);
   const insert = Prisma.sql`
@@ -98,16 +127,25 @@ async function insertAttempt(
   await tx.$executeRaw`WITH attempted AS (${insert}) ${request}`;
 }
 
-export type RequestRow = RequestRecord & { purpose: 'page' | 'robots'; crawlId: string; pageId: bigint };
+type RequestRow = RequestRecord & { purpose: 'page' | 'robots'; crawlId: string; pageId: bigint };
+
+/** A request that was no attempt: for robots.txt, or a page's that was broken off by ourselves. It went out all the same. */
+export async function recordRequest(
+  db: Database,
+  purpose: RequestRow['purpose'],
+  request: RequestRecord & { crawlId: string; pageId: string },
+): Promise<void> {
+  await db.$executeRaw(requestRow({ ...request, purpose, pageId: BigInt(request.pageId) }));
+}
 
 /** The statement that records a request that went out. */
-export function requestRow(request: RequestRow): Prisma.Sql {
+function requestRow(request: RequestRow): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
-                          status_code, took_ms)
+                          rules_id, agent, status_code, took_ms)
     VALUES (${request.leaseId}, ${request.domain}, ${request.crawlId}, ${request.pageId}, ${request.purpose}::purpose,
             ${request.url}, ${new Date(request.startedAt)}, ${request.startedErrorMs}::int, ${request.minGapMs}::int,
-            ${request.statusCode}::int, ${request.tookMs}::int)
+            ${request.allowedBy?.rulesId ?? null}::bigint, ${request.allowedBy?.agent ?? null}, ${request.statusCode}::int, ${request.tookMs}::int)
     ON CONFLICT DO NOTHING`;
 }
 
@@ -117,29 +155,46 @@ export function requestRow(request: RequestRow): Prisma.Sql {
  * link to each other update their own rows only after their inserts; the crawl's row, which all of them want, is last.
  */
 async function finish(
-  tx: Prisma.TransactionClient,
+  tx: Queries,
   settings: CrawlSettings,
   keyedBy: PolitenessUnit,
   page: PageRow,
   { report, attempt, parsed }: AttemptToRecord,
 ): Promise<string[]> {
   const { found } = report;
-  const status: FinalStatus = found.kind === 'redirect' ? 'Redirected' : finalStatusOf(report.outcome);
-  const document = found.kind === 'document' ? found : null;
-  const redirect =
-    found.kind === 'redirect' ? await followRedirect(tx, settings, keyedBy, page, found.to) : null;
-  const linked = parsed === null ? [] : await registerLinks(tx, settings, keyedBy, page, parsed.links);
+  const redirectTo = found.kind === 'redirect' ? found.to : (parsed?.refreshTo ?? null);
+  const status: FinalStatus = redirectTo === null ? finalStatusOf(report.outcome) : 'Redirected';
+  const content = found.kind === 'document' || found.kind === 'file' ? found : null;
+  const redirect = redirectTo === null ? null : await followRedirect(tx, settings, keyedBy, page, redirectTo);
+  const linked = parsed === null ? null : await registerLinks(tx, settings, keyedBy, page, parsed.links);
   await tx.$executeRaw`
     UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_at = NULL,
-      status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null}, language = ${parsed?.language ?? null},
-      content_type = ${document?.contentType ?? null}, content_hash = ${document?.contentHash ?? null},
-      content_bytes = ${document?.bytes ?? null}::int, parsed_hash = ${parsed?.hash ?? null},
-      links_found = ${parsed?.linksFound ?? 0}::int, etag = ${document?.etag ?? null},
-      last_modified = ${document?.lastModified ?? null}, updated_at = now(),
-      redirect_to = ${found.kind === 'redirect' ? found.to : null},
+      status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null},
+      description = ${parsed?.description ?? null}, canonical = ${parsed?.canonical ?? null},
+      language = ${parsed?.language ?? null}, detected_language = ${parsed?.detectedLanguage ?? null},
+      content_type = ${content?.contentType ?? null}, content_hash = ${content?.contentHash ?? null},
+      content_bytes = ${content?.bytes ?? null}::int, parsed_hash = ${parsed?.hash ?? null},
+      duplicate_of = (SELECT id FROM pages WHERE crawl_id = ${page.crawl_id} AND content_hash = ${content?.contentHash ?? null}
+                      AND duplicate_of IS NULL),
+      links_found = ${parsed?.linksFound ?? 0}::int,
+      links_skipped = ${parsed && linked && page.kind === 'page' ? skippedOf(parsed, linked.skipped) : null}::jsonb,
+      noindex = ${parsed?.noindex ?? content?.directives.noindex ?? false}, etag = ${content?.etag ?? null},
+      last_modified = ${content?.lastModified ?? null}, updated_at = now(),
+      redirect_to = ${redirectTo},
       fetched_at = CASE WHEN ${status} = 'Fetched' THEN ${new Date(report.finishedAt)}::timestamptz END,
       failed_at = CASE WHEN ${status} = 'Failed' THEN ${new Date(report.finishedAt)}::timestamptz END
     WHERE id = ${page.id}`;
-  if (status !== 'Fetched') await refund(tx, page.crawl_id);
-  return [...(redirect?.domains ?? []), ...linked];
+  if (status !== 'Fetched') await refundPage(tx, page);
+  return [...(redirect?.domains ?? []), ...(linked?.domains ?? [])];
+}
+
+/** As JSON; null: every link became a page. */
+function skippedOf({ links, linksFound, linksTooLong }: ParsedRecord, judged: SkipCounts): string | null {
+  const beyondBound = linksFound - links.length;
+  const skipped: SkipCounts = {
+    ...judged,
+    ...(linksTooLong > 0 && { 'too long': linksTooLong }),
+    ...(beyondBound > 0 && { 'too many on the page': beyondBound }),
+  };
+  return Object.keys(skipped).length === 0 ? null : JSON.stringify(skipped);
 }

@@ -1,9 +1,16 @@
 /** Every outbound link is kept; those in scope enter the frontier. */
 import type { CrawlSettings } from '../settings.ts';
-import { inScope, type PolitenessUnit, politenessKey, urlHash } from '../urls/index.ts';
-import type { Prisma } from './generated/client.ts';
-import { insertPages } from './insert-pages.ts';
+import {
+  type PolitenessUnit,
+  type SkipCounts,
+  type SkipReason,
+  urlHash,
+  whyNotFollow,
+} from '../urls/index.ts';
+import { insertPages, newPage } from './insert-pages.ts';
+import { letIn } from './let-in.ts';
 import type { PageRow } from './page-row.ts';
+import type { Queries } from './raw-sql.ts';
 
 export interface OutLink {
   /** Normalised and absolute. */
@@ -13,15 +20,22 @@ export interface OutLink {
   nofollow: boolean;
 }
 
-/** Returns the domains of the links that were let in. */
+export interface Registered {
+  /** Of the links that were let in. */
+  domains: string[];
+  /** Those that were not. */
+  skipped: SkipCounts;
+}
+
 export async function registerLinks(
-  tx: Prisma.TransactionClient,
+  tx: Queries,
   settings: CrawlSettings,
   keyedBy: PolitenessUnit,
   page: PageRow,
   links: readonly OutLink[],
-): Promise<string[]> {
-  if (links.length === 0) return [];
+): Promise<Registered> {
+  const skipped: SkipCounts = {};
+  if (links.length === 0) return { domains: [], skipped };
   const hashed = links.map((link) => ({ link, hash: urlHash(link.url) }));
   await tx.$executeRaw`
     INSERT INTO links (page_id, url_hash, url, anchor, rel)
@@ -30,18 +44,36 @@ export async function registerLinks(
                 ${hashed.map(({ link }) => link.anchor)}::text[], ${hashed.map(({ link }) => link.rel)}::text[])
          AS link (hash, url, anchor, rel)
     ON CONFLICT DO NOTHING`;
-  if (settings.maxDepth !== null && page.depth >= settings.maxDepth) return [];
-  const scope = { scope: settings.scope, seedHosts: page.scope_hosts };
-  const pages = hashed
-    .filter(({ link }) => !link.nofollow && inScope(link.url, scope))
-    .map(({ link, hash }) => ({ url: link.url, hash, domain: politenessKey(link.url, keyedBy) }));
+  const skip = (reason: SkipReason): void => {
+    skipped[reason] = (skipped[reason] ?? 0) + 1;
+  };
+  const followed = hashed.filter(({ link }) => {
+    const reason = whyNot(settings, page, link);
+    if (reason !== null) skip(reason);
+    return reason === null;
+  });
+  const pages = await letIn(
+    tx,
+    settings,
+    page.crawl_id,
+    followed.map(({ link, hash }) => newPage(settings, keyedBy, link.url, page.keyword, hash)),
+    skip,
+  );
   await insertPages(tx, {
     crawlId: page.crawl_id,
+    order: settings.order,
     depth: page.depth + 1,
     hops: 0,
     seed: false,
     foundOn: page.id,
     pages,
   });
-  return [...new Set(pages.map(({ domain }) => domain))];
+  return { domains: [...new Set(pages.map(({ domain }) => domain))], skipped };
+}
+
+function whyNot(settings: CrawlSettings, page: PageRow, link: OutLink): SkipReason | null {
+  if (link.nofollow) return 'nofollow';
+  const reason = whyNotFollow(link.url, { ...settings, seedHosts: page.scope_hosts });
+  if (reason !== null) return reason;
+  return settings.maxDepth !== null && page.depth >= settings.maxDepth ? 'beyond max-depth' : null;
 }

@@ -1,11 +1,9 @@
 /** The stored robots.txt of each origin, and who is fetching it right now. */
-import type { RequestRecord } from '../attempt.ts';
 import type { Database } from './database.ts';
-import { requestRow } from './record-attempt.ts';
 
 export type StoredRobots =
   /** Rules to go by. `body` null: the origin has no robots.txt, so all is allowed. */
-  | { kind: 'rules'; body: string | null; fetchedAt: number }
+  | { kind: 'rules'; body: string | null; fetchedAt: number; rulesId: string }
   /** This caller shall fetch it now: nobody else will until the claim runs out. */
   | { kind: 'claimed' }
   /** Nobody may go on before `until`: another fetches it, or it could not be reached. */
@@ -13,6 +11,7 @@ export type StoredRobots =
 
 interface RobotsRow {
   body: string | null;
+  rules_id: bigint | null;
   fetched_at: Date | null;
   fresh: boolean;
   held_until: Date | null;
@@ -21,20 +20,26 @@ interface RobotsRow {
   error: string | null;
 }
 
+export interface Consultation {
+  origin: string;
+  domain: string;
+  claimMs: number;
+  /** Rules that are known are wanted whatever their age. */
+  oldRulesDo?: boolean;
+}
+
 /** Looks the rules up, and claims the fetch of them where it is due. Stale rules hold while a refresh fails or runs. */
 export async function consultRobots(
   db: Database,
-  origin: string,
-  domain: string,
-  claimMs: number,
+  { origin, domain, claimMs, oldRulesDo = false }: Consultation,
 ): Promise<StoredRobots> {
   const row = await readRow(db, origin);
-  if (row?.fresh && row.fetched_at !== null) {
-    return { kind: 'rules', body: row.body, fetchedAt: row.fetched_at.getTime() };
-  }
+  const known = row && (row.fresh || oldRulesDo) ? rulesIn(row) : null;
+  if (known) return known;
   if (await claim(db, origin, domain, claimMs)) return { kind: 'claimed' };
   const now = await readRow(db, origin);
-  if (now?.fetched_at) return { kind: 'rules', body: now.body, fetchedAt: now.fetched_at.getTime() };
+  const stale = now ? rulesIn(now) : null;
+  if (stale) return stale;
   const held = now?.held_until?.getTime() ?? 0;
   const claimed = now?.claimed_until?.getTime() ?? 0;
   return {
@@ -49,9 +54,14 @@ export async function consultRobots(
   };
 }
 
+function rulesIn({ body, fetched_at, rules_id }: RobotsRow): Extract<StoredRobots, { kind: 'rules' }> | null {
+  if (fetched_at === null || rules_id === null) return null;
+  return { kind: 'rules', body, fetchedAt: fetched_at.getTime(), rulesId: rules_id.toString() };
+}
+
 async function readRow(db: Database, origin: string): Promise<RobotsRow | undefined> {
   const [row] = await db.$queryRaw<RobotsRow[]>`
-    SELECT body, fetched_at, coalesce(fresh_until > now(), false) AS fresh, held_until, claimed_until, error,
+    SELECT body, rules_id, fetched_at, coalesce(fresh_until > now(), false) AS fresh, held_until, claimed_until, error,
            coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS failing_for_ms
     FROM robots WHERE origin = ${origin}`;
   return row;
@@ -64,8 +74,14 @@ async function claim(db: Database, origin: string, domain: string, claimMs: numb
     VALUES (${origin}, ${domain}, now() + ${claimMs} * interval '1 millisecond')
     ON CONFLICT (origin) DO UPDATE SET claimed_until = excluded.claimed_until
     WHERE coalesce(robots.claimed_until, '-infinity') <= now() AND coalesce(robots.held_until, '-infinity') <= now()
-      AND coalesce(robots.fresh_until, '-infinity') <= now()`;
+      AND (coalesce(robots.fresh_until, '-infinity') <= now() OR robots.rules_id IS NULL)`;
   return claimed === 1;
+}
+
+/** Whether the origin was ever seen to have one, as far as its last answer tells. */
+export async function knowsRobots(db: Database, origin: string): Promise<boolean> {
+  const known = await db.robots.count({ where: { origin, body: { not: null } } });
+  return known > 0;
 }
 
 /** Gives a claim back unused. */
@@ -79,15 +95,23 @@ export async function extendClaim(db: Database, origin: string, claimMs: number)
     UPDATE robots SET claimed_until = now() + ${claimMs} * interval '1 millisecond' WHERE origin = ${origin}`;
 }
 
+/** Rules that changed are kept beside those they replace, for the proof that each request was allowed when it was made. */
 export async function saveRules(
   db: Database,
   origin: string,
-  rules: { body: string | null; statusCode: number; freshMs: number },
+  rules: { body: string | null; statusCode: number | null; freshMs: number },
 ): Promise<void> {
   // Postgres keeps no NUL in a text, and it means nothing in robots.txt.
   const body = rules.body?.replaceAll('\0', '') ?? null;
   await db.$executeRaw`
-    UPDATE robots SET body = ${body}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
+    WITH same AS (
+      SELECT kept.id FROM robots_rules kept JOIN robots current ON current.rules_id = kept.id
+      WHERE current.origin = ${origin} AND kept.body IS NOT DISTINCT FROM ${body}),
+    new AS (
+      INSERT INTO robots_rules (origin, body) SELECT ${origin}, ${body} WHERE NOT EXISTS (SELECT 1 FROM same)
+      RETURNING id)
+    UPDATE robots SET body = ${body}, rules_id = (SELECT id FROM same UNION ALL SELECT id FROM new),
+      status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
       fresh_until = now() + ${rules.freshMs} * interval '1 millisecond', failures = 0, failing_since = NULL,
       held_until = NULL, claimed_until = NULL
     WHERE origin = ${origin}`;
@@ -97,6 +121,8 @@ export interface Hold {
   until: number;
   /** How long it has been out of reach, as far as anybody has tried. */
   failingForMs: number;
+  /** There are rules of before, which hold on. */
+  rulesKnown: boolean;
 }
 
 /**
@@ -108,23 +134,18 @@ export async function saveUnreachable(
   origin: string,
   failure: { statusCode: number | null; error: string; holdMs: number; maxHoldMs: number; giveUpMs: number },
 ): Promise<Hold> {
-  const [row] = await db.$queryRaw<{ held_until: Date; failing_for_ms: number }[]>`
+  const [row] = await db.$queryRaw<{ held_until: Date; failing_for_ms: number; rules_known: boolean }[]>`
     UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = failures + 1,
       failing_since = CASE WHEN held_until > now() - ${failure.giveUpMs} * interval '1 millisecond'
                            THEN coalesce(failing_since, now()) ELSE now() END,
       claimed_until = NULL,
       held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(failures, 20)) * interval '1 millisecond'
     WHERE origin = ${origin}
-    RETURNING held_until, (extract(epoch FROM now() - failing_since) * 1000)::float8 AS failing_for_ms`;
+    RETURNING held_until, (extract(epoch FROM now() - failing_since) * 1000)::float8 AS failing_for_ms,
+      fetched_at IS NOT NULL AS rules_known`;
   return {
     until: row?.held_until.getTime() ?? Date.now() + failure.holdMs,
     failingForMs: row?.failing_for_ms ?? 0,
+    rulesKnown: row?.rules_known ?? false,
   };
-}
-
-export async function recordRobotsRequest(
-  db: Database,
-  request: RequestRecord & { crawlId: string; pageId: string },
-): Promise<void> {
-  await db.$executeRaw(requestRow({ ...request, purpose: 'robots', pageId: BigInt(request.pageId) }));
 }

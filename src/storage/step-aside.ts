@@ -3,10 +3,10 @@
  * hundred pages asleep in a one-hour retry do not stop their domain.
  */
 import type { CrawlSettings } from '../settings.ts';
-import { FIRST_SIGN_MS, refund } from './admit.ts';
+import { FIRST_SIGN_MS, refundPage } from './admit.ts';
 import type { Database } from './database.ts';
-import type { Prisma } from './generated/client.ts';
-import { lockPage, type PageRow, type Recorded } from './page-row.ts';
+import { isUnderWay, lockPage, type PageRow, type Recorded } from './page-row.ts';
+import type { Queries } from './raw-sql.ts';
 
 export interface Wait {
   until: number;
@@ -19,7 +19,7 @@ export interface Wait {
  * Pending with `next_at` and the workflow ends.
  */
 export async function stepAside(
-  tx: Prisma.TransactionClient,
+  tx: Queries,
   settings: CrawlSettings,
   page: PageRow,
   wait: Wait,
@@ -29,12 +29,12 @@ export async function stepAside(
     UPDATE pages SET status = ${status}::page_status, reason = ${wait.reason}, attempts = ${wait.attempts}::int,
       next_at = ${new Date(wait.until)}, check_at = ${new Date(wait.until + FIRST_SIGN_MS)}, updated_at = now()
     WHERE id = ${page.id}`;
-  if (status === 'Pending') await refund(tx, page.crawl_id);
+  if (status === 'Pending') await refundPage(tx, page);
   return status !== 'Pending';
 }
 
 async function statusFor(
-  tx: Prisma.TransactionClient,
+  tx: Queries,
   settings: CrawlSettings,
   page: PageRow,
   wait: Wait,
@@ -55,9 +55,9 @@ export async function recordWait(
   pageId: string,
   wait: { until: number; reason: string },
 ): Promise<Recorded> {
-  return db.$transaction(async (tx) => {
+  return db.atomically(async (tx) => {
     const page = await lockPage(tx, pageId);
-    if (page === null || (page.status !== 'Queued' && page.status !== 'Waiting')) {
+    if (page === null || !isUnderWay(page)) {
       return { goesOn: false, domains: page === null ? [] : [page.domain] };
     }
     const goesOn = await stepAside(tx, settings, page, { ...wait, attempts: page.attempts });

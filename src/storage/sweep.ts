@@ -1,7 +1,9 @@
 /** What the Crawl workflow does now and then: let in what is due, find what stalled, notice the end. */
 import type { AdmittedPage } from '../../workflows/pages.ts';
+import { isOpen, type PageStatus } from '../outcome.ts';
 import type { CrawlSettings } from '../settings.ts';
 import { ADMITTED_COLUMNS, type AdmittedRow, admit, FIRST_SIGN_MS, toAdmittedPage } from './admit.ts';
+import { admitSitemaps } from './admit-sitemaps.ts';
 import type { Database } from './database.ts';
 
 /** Rows one sweep looks at closely; what is left comes with the next one. */
@@ -13,6 +15,8 @@ const SEEN_RUNNING_MS = 5 * 60_000;
 export interface PageCounts {
   pages: Record<string, number>;
   found: number;
+  /** What has no final status yet, sitemaps included; they are no pages otherwise. */
+  open: number;
 }
 
 /** Lets in pages whose wait in the table is over, and pages for which there is room. */
@@ -26,7 +30,8 @@ export async function admitDue(
     UPDATE pages SET next_at = NULL WHERE id IN (
       SELECT id FROM pages WHERE crawl_id = ${crawlId} AND status = 'Pending' AND next_at <= now()
       ORDER BY next_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
-  return admit(db, { crawlId, window: settings.window, by, domains: null });
+  if (settings.sitemaps) await admitSitemaps(db, { crawlId, by, domains: null });
+  return admit(db, { crawlId, window: settings.window, warmup: settings.warmup, by, domains: null });
 }
 
 /** Pages from which a sign of life is overdue and whose workflow is gone: to be started again. */
@@ -66,10 +71,18 @@ async function lookAgainIn(db: Database, ids: bigint[], ms: number): Promise<voi
 }
 
 export async function countPages(db: Database, crawlId: string): Promise<PageCounts> {
-  const rows = await db.$queryRaw<{ status: string; count: bigint }[]>`
-    SELECT status::text, count(*) FROM pages WHERE crawl_id = ${crawlId} GROUP BY status`;
-  const pages = Object.fromEntries(rows.map((row) => [row.status, Number(row.count)]));
-  return { pages, found: rows.reduce((sum, row) => sum + Number(row.count), 0) };
+  const rows = await db.$queryRaw<{ kind: string; status: PageStatus; count: number }[]>`
+    SELECT kind::text, status::text, count(*)::int AS count FROM pages WHERE crawl_id = ${crawlId} GROUP BY kind, status`;
+  const pages = rows.filter(({ kind }) => kind === 'page');
+  return {
+    pages: Object.fromEntries(pages.map(({ status, count }) => [status, count])),
+    found: sum(pages),
+    open: sum(rows.filter(({ status }) => isOpen(status))),
+  };
+}
+
+function sum(rows: readonly { count: number }[]): number {
+  return rows.reduce((total, { count }) => total + count, 0);
 }
 
 /** Nothing has a workflow any more; what is Pending may still be admitted. */

@@ -1,8 +1,7 @@
 /** With 20,000 pages in line, admission still reads only what it takes. */
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PrismaClient } from '../../src/storage/generated/client.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { admitDue, findStalled } from '../../src/storage/sweep.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
 import { numbered, SETTINGS, startCrawl, type TestCrawl } from './support.ts';
@@ -22,16 +21,11 @@ let database: TestDatabase;
 let crawl: TestCrawl;
 /** Every statement sent so far, in order. */
 const sent: { text: string; values: unknown[] }[] = [];
-let db: PrismaClient;
+let db: Database;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  const client = new PrismaClient({
-    adapter: new PrismaPg({ connectionString: database.url }),
-    log: [{ emit: 'event', level: 'query' }],
-  });
-  client.$on('query', ({ query, params }) => sent.push({ text: query, values: JSON.parse(params) }));
-  db = client;
+  db = openDatabase(database.url, { heard: (statement) => sent.push(statement) });
   crawl = await startCrawl(db);
   await crawl.add(...numbered(20_000, 'big.test'));
   for (const host of ['b.test', 'c.test']) await crawl.add(...numbered(100, host));

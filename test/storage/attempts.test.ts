@@ -27,6 +27,7 @@ const request = (leaseId: string, startedAt: number) => ({
   startedAt,
   startedErrorMs: 2,
   minGapMs: 1_000,
+  allowedBy: null,
   statusCode: 200,
   tookMs: 12,
 });

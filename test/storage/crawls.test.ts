@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { startCancelling } from '../../src/storage/cancel.ts';
 import { crawlStatus, endCrawl, findCrawl, openCrawl, readCrawl } from '../../src/storage/crawls.ts';
-import { atOnce, SETTINGS, useDatabase } from './support.ts';
+import { atOnce, plainSeed, SETTINGS, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
-const open = (id: string, changes: Partial<Parameters<typeof openCrawl>[1]> = {}) =>
-  openCrawl(db(), { id, seeds: ['http://a.test/'], settings: SETTINGS, keyedBy: 'host', ...changes });
+type Changes = Omit<Partial<Parameters<typeof openCrawl>[1]>, 'seeds'> & { seeds?: string[] };
+
+const open = (id: string, { seeds = ['http://a.test/'], ...changes }: Changes = {}) =>
+  openCrawl(db(), { id, seeds: seeds.map(plainSeed), settings: SETTINGS, keyedBy: 'host', ...changes });
 
 test('a crawl is opened once: taken up again it keeps the settings and seeds it began with', async () => {
   const opened = await open('once');
@@ -56,4 +58,19 @@ test('a crawl nobody knows is told apart from one that ended', async () => {
   expect(await crawlStatus(db(), 'nobody')).toBe('unknown');
   expect(await findCrawl(db(), 'nobody')).toBeNull();
   await expect(readCrawl(db(), 'nobody')).rejects.toThrow('There is no crawl "nobody" in the database.');
+});
+
+test('a crawl that was opened before a setting existed has it switched off', async () => {
+  await open('old');
+  const { order, warmup, adaptive, domains, types, preset, ...older } = SETTINGS;
+  await db().$executeRaw`UPDATE crawls SET settings = ${JSON.stringify(older)}::jsonb WHERE id = 'old'`;
+  expect((await readCrawl(db(), 'old')).settings).toEqual({
+    ...older,
+    preset: 'smallweb',
+    order: 'first-come',
+    warmup: { pending: 0, atMostMs: 0 },
+    adaptive: null,
+    domains: {},
+    types: [],
+  });
 });

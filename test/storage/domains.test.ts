@@ -19,7 +19,8 @@ const learned: StoredDomain = {
   backoffMs: 40_000,
   blockedUntil: 1_790_000_060_000,
   crawlDelays: { 'https://a.test': 30_000 },
-  stats: { ...emptyStats(), granted: 7, averageTookMs: 12.5 },
+  outages: { 'https://b.test': { since: 1, until: 1_790_000_060_000, failures: 2, error: 'Refused.' } },
+  stats: { ...emptyStats(), granted: 7, averageTookMs: 12.5, lately: ['ok', 'broken'] },
 };
 
 /** A domain whose last throttle left this behind. */
@@ -36,7 +37,14 @@ test('a domain nobody has met yet has nothing stored, and is unclean from its fi
 test('what a throttle saved is what its next life reads', async () => {
   await leave('a.test', learned);
   expect((await open('a.test')).stored).toEqual(learned);
-  const plain = { ...learned, lastStart: null, delay: null, blockedUntil: null, crawlDelays: {} };
+  const plain = {
+    ...learned,
+    lastStart: null,
+    delay: null,
+    blockedUntil: null,
+    crawlDelays: {},
+    outages: {},
+  };
   await leave('a.test', plain);
   expect((await open('a.test')).stored).toEqual(plain);
 });

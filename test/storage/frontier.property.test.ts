@@ -44,6 +44,8 @@ const scenarios = fc.record({
   maxPages: fc.option(fc.integer({ min: 1, max: 10 })),
   window: fc.integer({ min: 1, max: 4 }),
   maxWaiting: fc.nat(2),
+  order: fc.constantFrom('first-come', 'shuffled'),
+  warmup: fc.record({ pending: fc.nat(8), atMostMs: fc.constant(HOUR_MS) }),
   rounds: fc.array(
     fc.record({ atOnce: fc.array(steps, { minLength: 1, maxLength: 4 }), hourPasses: fc.boolean() }),
     { minLength: 5, maxLength: 20 },

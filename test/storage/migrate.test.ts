@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate, schemaDifference } from '../../src/storage/migrate.ts';
 import { bareDatabase, type TestDatabase } from '../support/engines.ts';
 
@@ -65,4 +67,70 @@ test('a migration that fails says why and leaves nothing behind, so that it can 
   expect(await sql("SELECT FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
   await sql('DROP TYPE outcome');
   expect(await migrate(database.url)).not.toEqual([]);
+});
+
+const LAST = '20261116060000_keep_robots_rules';
+
+/** Stops whoever creates the table `pages` until the lock is free. */
+const OBSTACLE = `
+  CREATE FUNCTION obstacle() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF to_regclass('pages') IS NOT NULL THEN PERFORM pg_advisory_xact_lock(1); END IF;
+  END $$;
+  CREATE EVENT TRIGGER obstacle ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION obstacle();`;
+
+test('a process killed in the middle of a migration leaves nothing of it, and the next one applies it', async () => {
+  await sql(OBSTACLE);
+  const holder = new pg.Client(database.url);
+  await holder.connect();
+  await holder.query('SELECT pg_advisory_lock(1)');
+  const program = new URL('../../dist/src/storage/migrate.js', import.meta.url).href;
+  const script = `import { migrate } from ${JSON.stringify(program)}; await migrate(${JSON.stringify(database.url)});`;
+  const killed = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+  await expect
+    .poll(
+      () => sql("SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%\"pages\"%'"),
+      {
+        timeout: 30_000,
+      },
+    )
+    .toHaveLength(1);
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
+  await holder.end();
+
+  expect(await migrate(database.url)).toContain('20261116000000_init');
+  expect(await schemaDifference(database.url)).toBeNull();
+});
+
+describe('a migration that another program began and did not finish', () => {
+  const UNFINISH = `UPDATE _prisma_migrations SET finished_at = NULL, applied_steps_count = 0 WHERE migration_name = '${LAST}'`;
+
+  test('is applied when nothing of it is there', async () => {
+    await migrate(database.url);
+    await sql(`
+      ALTER TABLE requests DROP COLUMN agent, DROP COLUMN rules_id;
+      ALTER TABLE robots DROP COLUMN rules_id; DROP TABLE robots_rules; ${UNFINISH}`);
+    expect(await migrate(database.url)).toEqual([LAST]);
+    expect(await schemaDifference(database.url)).toBeNull();
+    expect(await migrate(database.url)).toEqual([]);
+  });
+
+  test('counts as finished when its step was counted', async () => {
+    await migrate(database.url);
+    await sql(`${UNFINISH}; UPDATE _prisma_migrations SET applied_steps_count = 1`);
+    expect(await migrate(database.url)).toEqual([]);
+    expect(await sql('SELECT FROM _prisma_migrations WHERE finished_at IS NULL')).toEqual([]);
+  });
+
+  test('is told of in one sentence when it is there already, with what to do, and that helps', async () => {
+    await migrate(database.url);
+    await sql(UNFINISH);
+    const sentence = await migrate(database.url).then(String, (error: Error) => error.message);
+    expect(sentence).toMatch(
+      new RegExp(`^The migration ${LAST} was begun by another program .*already exists`),
+    );
+    const [, cure = ''] = /run "([^"]+)"/.exec(sentence) ?? [];
+    await sql(cure);
+    expect(await migrate(database.url)).toEqual([]);
+  });
 });

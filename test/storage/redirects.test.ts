@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { exportPages } from '../../src/storage/export.ts';
 import { inARace, linksTo, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
@@ -98,4 +99,39 @@ test('a target already known is not entered twice, nor is a page that redirects 
   await crawl.record(loop, { report: redirectTo('http://a.test/loop') });
   expect(await crawl.statuses()).toEqual({ Fetched: 1, Redirected: 2 });
   expect(await crawl.page('http://a.test/known')).toMatchObject({ hops: 0 });
+});
+
+test('redirects that lead in a circle are told as such by the page that closes it', async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://a.test/1'] });
+  for (const [from, to] of [
+    [1, 2],
+    [2, 3],
+    [3, 1],
+  ]) {
+    const [page] = await crawl.admit();
+    expect(page?.url).toBe(`http://a.test/${from}`);
+    await crawl.record(page, { report: redirectTo(`http://a.test/${to}`) });
+  }
+  expect(await crawl.statuses()).toEqual({ Redirected: 3 });
+  expect(await crawl.page('http://a.test/2')).toMatchObject({ reason: null });
+  expect(await crawl.page('http://a.test/3')).toMatchObject({
+    redirectTo: 'http://a.test/1',
+    reason: 'not followed: the redirects lead in a circle',
+  });
+});
+
+test('a chain can be read back from any of its pages, also from one that was known before', async () => {
+  const crawl = await startCrawl(db());
+  const urls = ['a', 'b', 'c'].map((name) => `http://a.test/${name}`);
+  const [a = '', b = '', c = ''] = urls;
+  await crawl.record(await crawl.underWay(c));
+  await crawl.record(await crawl.underWay(a), { report: redirectTo(b) });
+  await crawl.record((await crawl.admit())[0], { report: redirectTo(c) });
+  await crawl.record(await crawl.underWay('http://a.test/other'), { report: redirectTo(c) });
+  const chain = new Map<string, unknown>();
+  for await (const { url, redirect_to, redirected_from } of exportPages(db(), crawl.id))
+    chain.set(url, { redirect_to, redirected_from });
+  expect(chain.get(a)).toEqual({ redirect_to: b, redirected_from: [] });
+  expect(chain.get(b)).toEqual({ redirect_to: c, redirected_from: [a] });
+  expect(chain.get(c)).toEqual({ redirect_to: null, redirected_from: [b, 'http://a.test/other'] });
 });

@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
+import { recordRequest } from '../../src/storage/record-attempt.ts';
 import {
   consultRobots,
   extendClaim,
-  recordRobotsRequest,
+  knowsRobots,
   saveRules,
   saveUnreachable,
   unclaimRobots,
@@ -26,7 +27,8 @@ beforeEach(() => {
   origin = `http://robots-${origins}.test`;
 });
 
-const consult = () => consultRobots(db(), origin, 'robots.test', CLAIM_MS);
+const consult = (more: { oldRulesDo?: boolean } = {}) =>
+  consultRobots(db(), { origin, domain: 'robots.test', claimMs: CLAIM_MS, ...more });
 const rules = (body: string | null, freshMs = HOUR_MS) =>
   saveRules(db(), origin, { body, statusCode: body === null ? 404 : 200, freshMs });
 const letTimePass = (ms: number) => db().$executeRaw`
@@ -36,7 +38,7 @@ const letTimePass = (ms: number) => db().$executeRaw`
     fresh_until = fresh_until - ${ms} * interval '1 millisecond' WHERE origin = ${origin}`;
 
 test('of 50 pages that meet a cold origin exactly one claims its robots.txt; the others are held', async () => {
-  const answers = await atOnce(50, consult);
+  const answers = await atOnce(50, () => consult());
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
   const held = answers.filter((answer) => answer.kind === 'held');
   expect(held).toHaveLength(49);
@@ -78,14 +80,32 @@ test('old rules are claimed by one, and hold for the others while the refresh ru
   await consult();
   await rules('old');
   await letTimePass(2 * HOUR_MS);
-  const answers = await atOnce(10, consult);
+  const answers = await atOnce(10, () => consult());
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
   expect(answers.filter((answer) => answer.kind === 'rules' && answer.body === 'old')).toHaveLength(9);
 
-  await saveUnreachable(db(), origin, FAILURE);
+  const { rulesKnown } = await saveUnreachable(db(), origin, FAILURE);
+  expect(rulesKnown).toBe(true);
   expect(await consult()).toMatchObject({ kind: 'rules', body: 'old' });
   await letTimePass(FAILURE.holdMs);
   expect(await consult()).toEqual({ kind: 'claimed' });
+});
+
+test('a page that has just tried is content with old rules, instead of trying for ever', async () => {
+  await consult();
+  expect(await consult({ oldRulesDo: true })).toMatchObject({ kind: 'held' });
+  await rules('old', 0);
+  expect(await consult({ oldRulesDo: true })).toMatchObject({ kind: 'rules', body: 'old' });
+  expect(await consult()).toEqual({ kind: 'claimed' });
+});
+
+test('whether an origin had a robots.txt is known from its last answer', async () => {
+  await consult();
+  expect(await knowsRobots(db(), origin)).toBe(false);
+  await rules('User-agent: *');
+  expect(await knowsRobots(db(), origin)).toBe(true);
+  await rules(null);
+  expect(await knowsRobots(db(), origin)).toBe(false);
 });
 
 test('an origin out of reach is held, twice as long after each failure, up to the cap', async () => {
@@ -102,7 +122,9 @@ test('an origin out of reach is held, twice as long after each failure, up to th
 
 test('failures are counted from the first of them, and a success ends the count', async () => {
   await consult();
-  expect((await saveUnreachable(db(), origin, FAILURE)).failingForMs).toBeLessThan(100);
+  const first = await saveUnreachable(db(), origin, FAILURE);
+  expect(first).toMatchObject({ rulesKnown: false });
+  expect(first.failingForMs).toBeLessThan(100);
   await letTimePass(FAILURE.holdMs);
   const again = await saveUnreachable(db(), origin, FAILURE);
   expect(again.failingForMs).toBeGreaterThanOrEqual(FAILURE.holdMs);
@@ -133,7 +155,7 @@ test('a hold ends with one claim, as a cold origin does', async () => {
   await saveUnreachable(db(), origin, FAILURE);
   expect(await consult()).toMatchObject({ kind: 'held' });
   await letTimePass(FAILURE.holdMs);
-  const answers = await atOnce(10, consult);
+  const answers = await atOnce(10, () => consult());
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
 });
 
@@ -147,13 +169,14 @@ test('the request for robots.txt is on the record once, like every other', async
     startedAt: Date.now(),
     startedErrorMs: 1,
     minGapMs: 1_000,
+    allowedBy: null,
     statusCode: 200,
     tookMs: 5,
     crawlId: crawl.id,
     pageId: page.pageId,
   };
-  await recordRobotsRequest(db(), request);
-  await recordRobotsRequest(db(), request);
+  await recordRequest(db(), 'robots', request);
+  await recordRequest(db(), 'robots', request);
   expect(await db().request.findMany({ where: { crawlId: crawl.id } })).toMatchObject([
     { purpose: 'robots', url: 'http://a.test/robots.txt', startedAt: new Date(request.startedAt) },
   ]);

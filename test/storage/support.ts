@@ -3,28 +3,39 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 import type { AttemptReport } from '../../src/attempt.ts';
-import type { CrawlSettings } from '../../src/settings.ts';
+import type { CrawlSettings, Seed } from '../../src/settings.ts';
 import { type Admission, admit } from '../../src/storage/admit.ts';
 import { openCrawl } from '../../src/storage/crawls.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import type { Page, Prisma } from '../../src/storage/generated/client.ts';
-import { insertPages } from '../../src/storage/insert-pages.ts';
+import type { Page } from '../../src/storage/generated/client.ts';
+import { insertPages, newPage } from '../../src/storage/insert-pages.ts';
 import type { Recorded } from '../../src/storage/page-row.ts';
+import type { Queries } from '../../src/storage/raw-sql.ts';
 import { type AttemptToRecord, recordAttempt } from '../../src/storage/record-attempt.ts';
 import type { OutLink } from '../../src/storage/register-links.ts';
 import { countPages } from '../../src/storage/sweep.ts';
-import { politenessKey, urlHash } from '../../src/urls/index.ts';
+import { NO_RULES } from '../../src/urls/index.ts';
 import type { AdmittedPage } from '../../workflows/pages.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
 
 export const HOUR_MS = 3_600_000;
 
 export const SETTINGS: CrawlSettings = {
+  preset: 'smallweb',
   scope: 'any',
+  include: [],
+  exclude: [],
   maxPages: null,
+  maxPagesPerDomain: null,
   maxDepth: null,
+  sitemaps: false,
   delay: { minMs: 0, maxMs: 0 },
+  order: 'first-come',
+  warmup: { pending: 0, atMostMs: 0 },
   concurrency: 1,
+  adaptive: null,
+  domains: {},
+  types: [],
   retry: {
     initialIntervalMs: HOUR_MS,
     backoffCoefficient: 1,
@@ -32,7 +43,14 @@ export const SETTINGS: CrawlSettings = {
     maximumIntervalMs: HOUR_MS,
     jitterMs: 0,
   },
-  fetch: { connectTimeoutMs: 1_000, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000, maxBodyBytes: 1_000_000 },
+  fetch: {
+    connectTimeoutMs: 1_000,
+    headersTimeoutMs: 1_000,
+    totalTimeoutMs: 1_000,
+    maxHeaderBytes: 64 * 1024,
+    maxBodyBytes: 1_000_000,
+  },
+  keepTypes: [],
   resolve: {},
   allowNetworks: [],
   window: 100,
@@ -40,6 +58,15 @@ export const SETTINGS: CrawlSettings = {
   longWaitMs: 60_000,
   sweepIntervalMs: 10_000,
   maxLinksPerPage: 10_000,
+  maxSitemapBytes: 50_000_000,
+  urls: NO_RULES,
+  traps: {
+    maxPathDepth: null,
+    maxRepeats: null,
+    maxPerDirectory: null,
+    maxPerQuery: null,
+    maxPerCalendar: null,
+  },
 };
 
 /** One database for the tests of a file; each test has crawls of its own. */
@@ -60,11 +87,16 @@ export function useDatabase(): () => Database {
 /** Opens a crawl; without seeds of its own its frontier is empty. */
 export async function startCrawl(
   db: Database,
-  { seeds = [], ...settings }: Partial<CrawlSettings> & { seeds?: string[] } = {},
+  { seeds = [], ...settings }: Partial<CrawlSettings> & { seeds?: (string | Seed)[] } = {},
 ): Promise<TestCrawl> {
   const id = `crawl-${randomUUID()}`;
-  await openCrawl(db, { id, seeds, settings: { ...SETTINGS, ...settings }, keyedBy: 'host' });
+  const given = seeds.map((seed) => (typeof seed === 'string' ? plainSeed(seed) : seed));
+  await openCrawl(db, { id, seeds: given, settings: { ...SETTINGS, ...settings }, keyedBy: 'host' });
   return new TestCrawl(db, id, { ...SETTINGS, ...settings });
+}
+
+export function plainSeed(url: string): Seed {
+  return { url, keyword: null, priority: null };
 }
 
 export type Visited = Pick<AdmittedPage, 'pageId'>;
@@ -78,16 +110,17 @@ export class TestCrawl {
 
   /** Puts URLs into the frontier as links of nobody. */
   add(...urls: string[]): Promise<void> {
-    return this.db.$transaction((tx) => this.addWithin(tx, ...urls));
+    return this.db.atomically((tx) => this.addWithin(tx, ...urls));
   }
 
-  addWithin(tx: Prisma.TransactionClient, ...urls: string[]): Promise<void> {
-    const pages = urls.map((url) => ({ url, hash: urlHash(url), domain: politenessKey(url, 'host') }));
-    return insertPages(tx, { crawlId: this.id, depth: 0, hops: 0, seed: false, foundOn: null, pages });
+  addWithin(tx: Queries, ...urls: string[]): Promise<void> {
+    const pages = urls.map((url) => newPage(this.settings, 'host', url, null));
+    const { order } = this.settings;
+    return insertPages(tx, { crawlId: this.id, order, depth: 0, hops: 0, seed: false, foundOn: null, pages });
   }
 
   admit(by: string = randomUUID(), domains: Admission['domains'] = null): Promise<AdmittedPage[]> {
-    return admit(this.db, { crawlId: this.id, window: this.settings.window, by, domains });
+    return admit(this.db, { crawlId: this.id, ...this.settings, by, domains });
   }
 
   /** The first attempt's success unless told otherwise. */
@@ -133,8 +166,10 @@ export class TestCrawl {
     return (await this.db.crawl.findUniqueOrThrow({ where: { id: this.id } })).pagesReserved;
   }
 
-  /** Moves everything this crawl waits for nearer to the present. */
+  /** Moves everything this crawl waits for nearer to the present, and its beginning further back. */
   async letTimePass(ms: number): Promise<void> {
+    await this.db.$executeRaw`
+      UPDATE crawls SET created_at = created_at - ${ms} * interval '1 millisecond' WHERE id = ${this.id}`;
     await this.db.$executeRaw`
       UPDATE pages SET next_at = next_at - ${ms} * interval '1 millisecond',
                        check_at = check_at - ${ms} * interval '1 millisecond'
@@ -159,6 +194,8 @@ export function success(): AttemptReport {
       bytes: 100,
       etag: null,
       lastModified: null,
+      contentLanguage: null,
+      directives: { noindex: false, nofollow: false },
     },
   };
 }
@@ -173,7 +210,19 @@ export function redirectTo(to: string): AttemptReport {
 
 export function linksTo(...urls: string[]): NonNullable<AttemptToRecord['parsed']> {
   const links = urls.map((url): OutLink => ({ url, anchor: null, rel: null, nofollow: false }));
-  return { hash: 'beef', title: null, language: null, linksFound: links.length, links };
+  return {
+    hash: 'beef',
+    title: null,
+    description: null,
+    canonical: null,
+    language: null,
+    detectedLanguage: null,
+    refreshTo: null,
+    links,
+    linksFound: links.length,
+    linksTooLong: 0,
+    noindex: false,
+  };
 }
 
 /** http://a.test/0, /1, ... */
@@ -198,10 +247,10 @@ export async function inARace<T>(
   db: Database,
   count: number,
   task: (n: number) => Promise<T>,
-  hold: (tx: Prisma.TransactionClient) => Promise<unknown> = lockPages,
+  hold: (tx: Queries) => Promise<unknown> = lockPages,
 ): Promise<T[]> {
   let racing: Promise<T[]> = Promise.resolve([]);
-  await db.$transaction(async (tx) => {
+  await db.atomically(async (tx) => {
     await hold(tx);
     racing = atOnce(count, task);
     while ((await countWaiting(db)) < count) await setTimeout(5);
@@ -210,7 +259,7 @@ export async function inARace<T>(
 }
 
 /** Lets readers pass. */
-function lockPages(tx: Prisma.TransactionClient): Promise<unknown> {
+function lockPages(tx: Queries): Promise<unknown> {
   return tx.$executeRaw`LOCK TABLE pages IN EXCLUSIVE MODE`;
 }
 

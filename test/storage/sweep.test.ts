@@ -94,5 +94,6 @@ test('found is the sum over the statuses', async () => {
   expect(await countPages(db(), crawl.id)).toEqual({
     pages: { Fetched: 1, Waiting: 1, Queued: 1, Pending: 3 },
     found: 6,
+    open: 5,
   });
 });

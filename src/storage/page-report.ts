@@ -1,0 +1,115 @@
+/** Everything the tables know about one page: where it stands, what goes before it, what was tried. */
+import { normaliseUrl, originOf, urlHash } from '../urls/index.ts';
+import type { CrawlRecord } from './crawls.ts';
+import { findCrawl } from './crawls.ts';
+import type { Database } from './database.ts';
+import type { Page, PageCrawl } from './generated/client.ts';
+
+const SHOWN = {
+  id: true,
+  crawlId: true,
+  url: true,
+  urlHash: true,
+  domain: true,
+  status: true,
+  reason: true,
+  depth: true,
+  priority: true,
+  rank: true,
+  seed: true,
+  attempts: true,
+  nextAt: true,
+  redirectTo: true,
+  statusCode: true,
+  title: true,
+  fetchedAt: true,
+} as const;
+
+export type ReportedPage = Pick<Page, keyof typeof SHOWN>;
+
+export interface PageReport {
+  crawl: { id: string; status: CrawlRecord['status']; maximumAttempts: number; window: number };
+  /** Other crawls that have this URL, the newest first. */
+  alsoIn: string[];
+  page: ReportedPage;
+  /** In order. */
+  attempts: PageCrawl[];
+  /** Only for a page that is Pending and due: how many of its domain are admitted before it, and how many have begun. */
+  before: { pending: number; queued: number } | null;
+  /** null: its robots.txt is in order, or not asked for yet. */
+  robotsTrouble: { error: string; heldUntil: Date } | null;
+}
+
+/** Of the newest crawl that has it, unless one is named; null: no crawl has it. */
+export async function readPage(db: Database, rawUrl: string, crawlId?: string): Promise<PageReport | null> {
+  const { page, alsoIn } = (await findPage(db, rawUrl, crawlId)) ?? {};
+  const crawl = page && (await findCrawl(db, page.crawlId));
+  if (!page || !alsoIn || !crawl) return null;
+  const [attempts, before, robotsTrouble] = await Promise.all([
+    db.pageCrawl.findMany({ where: { pageId: page.id }, orderBy: { attempt: 'asc' } }),
+    page.status === 'Pending' && page.nextAt === null ? countBefore(db, page) : null,
+    findRobotsTrouble(db, page),
+  ]);
+  const { settings, status } = crawl;
+  return {
+    crawl: {
+      id: crawl.id,
+      status,
+      maximumAttempts: settings.retry.maximumAttempts,
+      window: settings.window,
+    },
+    alsoIn,
+    page,
+    attempts,
+    before,
+    robotsTrouble,
+  };
+}
+
+async function findPage(
+  db: Database,
+  rawUrl: string,
+  crawlId: string | undefined,
+): Promise<{ page: ReportedPage; alsoIn: string[] } | null> {
+  const normalised = normaliseUrl(rawUrl);
+  if (!normalised.ok) return null;
+  const hash = urlHash(normalised.url);
+  // From the crawls to the page: its hash is indexed only together with its crawl.
+  const rows = await db.$queryRaw<{ id: bigint; crawl_id: string }[]>`
+    SELECT page.id, page.crawl_id FROM crawls crawl JOIN pages page ON page.crawl_id = crawl.id AND page.url_hash = ${hash}
+    ORDER BY crawl.created_at DESC`;
+  const chosen = rows.find((row) => crawlId === undefined || row.crawl_id === crawlId);
+  const page = chosen && (await db.page.findUnique({ where: { id: chosen.id }, select: SHOWN }));
+  if (!page) return null;
+  return { page, alsoIn: rows.map((row) => row.crawl_id).filter((id) => id !== page.crawlId) };
+}
+
+async function countBefore(
+  db: Database,
+  { crawlId, domain, priority, rank, id }: ReportedPage,
+): Promise<{ pending: number; queued: number }> {
+  const [pending, queued] = await Promise.all([
+    db.page.count({
+      where: {
+        ...{ crawlId, domain, kind: 'page', status: 'Pending', nextAt: null },
+        OR: [
+          { priority: { lt: priority } },
+          { priority, rank: { lt: rank } },
+          { priority, rank, id: { lt: id } },
+        ],
+      },
+    }),
+    db.page.count({ where: { crawlId, domain, status: 'Queued' } }),
+  ]);
+  return { pending, queued };
+}
+
+async function findRobotsTrouble(db: Database, { url }: ReportedPage): Promise<PageReport['robotsTrouble']> {
+  const row = await db.robots.findUnique({
+    where: { origin: originOf(url) },
+    select: { error: true, heldUntil: true, fetchedAt: true },
+  });
+  // Rules that could be read once hold while a refresh fails.
+  if (!row?.error || row.heldUntil === null || row.fetchedAt !== null) return null;
+  return { error: row.error, heldUntil: row.heldUntil };
+}

@@ -1,0 +1,99 @@
+/** The requests on record as the proof of politeness reads them: a batch at a time, whatever their number. */
+import type { KeptRules, OverTried, RecordedRequest, Records } from '../verify/index.ts';
+import type { Database } from './database.ts';
+import { Prisma } from './generated/client.ts';
+
+const BATCH = 5_000;
+const DOMAINS_AT_ONCE = 1_000;
+
+/** Of one crawl; null: of all. */
+export function readRecords(db: Database, crawlId: string | null): Records {
+  return {
+    domains: () => domainsOf(db, crawlId),
+    requests: (domain) => requestsTo(db, domain),
+    rules: (id) => readRules(db, id),
+    overTried: () => overTried(db, crawlId),
+  };
+}
+
+async function* domainsOf(db: Database, crawlId: string | null): AsyncGenerator<string> {
+  for (let after = ''; ; ) {
+    const rows = await db.$queryRaw<{ domain: string }[]>`
+      SELECT DISTINCT domain FROM requests
+      WHERE domain > ${after} ${crawlId === null ? Prisma.empty : Prisma.sql`AND crawl_id = ${crawlId}`}
+      ORDER BY domain LIMIT ${DOMAINS_AT_ONCE}`;
+    for (const { domain } of rows) yield domain;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.domain;
+  }
+}
+
+interface RequestRow {
+  lease_id: string;
+  crawl_id: string;
+  url: string;
+  is_robots: boolean;
+  started_at: Date;
+  started_error_ms: number;
+  min_gap_ms: number;
+  rules_id: bigint | null;
+  agent: string | null;
+}
+
+/** After the last one instead of by offset: a batch further on costs the same as the first. */
+async function* requestsTo(db: Database, domain: string): AsyncGenerator<RecordedRequest> {
+  let last: Pick<RequestRow, 'started_at' | 'lease_id'> = { started_at: new Date(0), lease_id: '' };
+  for (;;) {
+    const rows: RequestRow[] = await db.$queryRaw<RequestRow[]>`
+      SELECT lease_id, crawl_id, url, purpose = 'robots' AS is_robots, started_at, started_error_ms, min_gap_ms, rules_id, agent
+      FROM requests WHERE domain = ${domain} AND (started_at, lease_id) > (${last.started_at}, ${last.lease_id})
+      ORDER BY started_at, lease_id LIMIT ${BATCH}`;
+    for (const row of rows) yield toRequest(domain, row);
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = end;
+  }
+}
+
+function toRequest(domain: string, row: RequestRow): RecordedRequest {
+  return {
+    leaseId: row.lease_id,
+    domain,
+    crawlId: row.crawl_id,
+    url: row.url,
+    isRobots: row.is_robots,
+    startedAtMs: row.started_at.getTime(),
+    startedErrorMs: row.started_error_ms,
+    minGapMs: row.min_gap_ms,
+    allowedBy:
+      row.rules_id === null || row.agent === null
+        ? null
+        : { rulesId: row.rules_id.toString(), agent: row.agent },
+  };
+}
+
+function readRules(db: Database, id: string): Promise<KeptRules | null> {
+  return db.robotsRules.findUnique({ where: { id: BigInt(id) }, select: { origin: true, body: true } });
+}
+
+async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<OverTried> {
+  for (let after = 0n; ; ) {
+    const rows = await db.$queryRaw<
+      { id: bigint; crawl_id: string; url: string; attempts: number; allowed: number }[]
+    >`
+      SELECT page.id, page.crawl_id, page.url, tried.attempts,
+             (crawl.settings -> 'retry' ->> 'maximumAttempts')::int AS allowed
+      FROM pages page JOIN crawls crawl ON crawl.id = page.crawl_id
+      CROSS JOIN LATERAL (SELECT greatest(count(*), max(attempt))::int AS attempts
+                          FROM page_crawls WHERE page_id = page.id) tried
+      WHERE page.id > ${after} AND tried.attempts > (crawl.settings -> 'retry' ->> 'maximumAttempts')::int
+        ${crawlId === null ? Prisma.empty : Prisma.sql`AND page.crawl_id = ${crawlId}`}
+      ORDER BY page.id LIMIT ${BATCH}`;
+    for (const { crawl_id, url, attempts, allowed } of rows)
+      yield { kind: 'attempts', crawlId: crawl_id, url, attempts, allowed };
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { AttemptReport } from '../../src/attempt.ts';
+import { findEarlierCopy } from '../../src/storage/earlier-copy.ts';
+import { exportPages } from '../../src/storage/export.ts';
+import { inARace, numbered, startCrawl, success, useDatabase } from './support.ts';
+
+const db = useDatabase();
+
+function content(contentHash: string, more: { etag?: string; lastModified?: string } = {}): AttemptReport {
+  const { etag = null, lastModified = null } = more;
+  const found = {
+    kind: 'document',
+    contentHash,
+    contentType: 'text/html; charset=utf-8',
+    bytes: 10,
+    etag,
+    lastModified,
+    contentLanguage: null,
+    directives: { noindex: false, nofollow: false },
+  } as const;
+  return { ...success(), found };
+}
+
+test('the same content at two URLs is marked: the later one names the first', async () => {
+  const crawl = await startCrawl(db());
+  for (const [path, hash] of [
+    ['first', 'aa'],
+    ['other', 'bb'],
+    ['second', 'aa'],
+    ['third', 'aa'],
+  ]) {
+    await crawl.record(await crawl.underWay(`http://a.test/${path}`), { report: content(hash ?? '') });
+  }
+  const duplicates: Record<string, string | null> = {};
+  for await (const page of exportPages(db(), crawl.id)) duplicates[page.url] = page.duplicate_of;
+  expect(duplicates).toEqual({
+    'http://a.test/first': null,
+    'http://a.test/other': null,
+    'http://a.test/second': 'http://a.test/first',
+    'http://a.test/third': 'http://a.test/first',
+  });
+});
+
+test('the same content in another crawl is no duplicate', async () => {
+  for (const crawl of [await startCrawl(db()), await startCrawl(db())]) {
+    await crawl.record(await crawl.underWay('http://a.test/'), { report: content('cc') });
+    expect(await crawl.page('http://a.test/')).toMatchObject({ duplicateOf: null });
+  }
+});
+
+test('of pages that bring the same content at the same moment exactly one is the original', async () => {
+  const crawl = await startCrawl(db(), { seeds: numbered(20) });
+  const pages = await crawl.admit();
+  await inARace(db(), 20, (n) => crawl.record(pages[n], { report: content('dd') }));
+  const rows = await crawl.pages();
+  const originals = rows.filter((row) => row.duplicateOf === null);
+  expect(originals).toHaveLength(1);
+  const duplicates = rows.filter((row) => row.duplicateOf === originals[0]?.id);
+  expect(duplicates).toHaveLength(19);
+  expect(await crawl.statuses()).toEqual({ Fetched: 20 });
+});
+
+test('a file that is kept has its content on record as a document has', async () => {
+  const crawl = await startCrawl(db());
+  const report = content('ee');
+  const found = { ...report.found, kind: 'file', contentType: 'application/pdf' } as AttemptReport['found'];
+  await crawl.record(await crawl.underWay('http://a.test/x.pdf'), { report: { ...report, found } });
+  expect(await crawl.page('http://a.test/x.pdf')).toMatchObject({
+    status: 'Fetched',
+    contentHash: 'ee',
+    contentType: 'application/pdf',
+  });
+});
+
+test('what an earlier crawl fetched can be confirmed, the newest copy first, if it came with a validator', async () => {
+  const url = 'http://validated.test/';
+  const visit = async (report: AttemptReport) => {
+    const crawl = await startCrawl(db());
+    await crawl.record(await crawl.underWay(url), { report });
+  };
+  await visit(content('f0'));
+  expect(await findEarlierCopy(db(), url)).toBeNull();
+  await visit({ ...content('f1', { etag: '"1"' }), finishedAt: 1_000 });
+  await visit({ ...content('f2', { lastModified: 'Sun, 01 Mar 2026 12:00:00 GMT' }), finishedAt: 2_000 });
+  expect(await findEarlierCopy(db(), url)).toEqual({
+    contentHash: 'f2',
+    contentType: 'text/html; charset=utf-8',
+    type: 'text/html',
+    bytes: 10,
+    etag: null,
+    lastModified: 'Sun, 01 Mar 2026 12:00:00 GMT',
+    noindex: false,
+  });
+  expect(await findEarlierCopy(db(), 'http://never-seen.test/')).toBeNull();
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { Queries } from '../../src/storage/raw-sql.ts';
+import { useDatabase } from './support.ts';
+
+const db = useDatabase();
+
+test('of two transactions that wait for each other, the one that is rolled back is done again', async () => {
+  await db().$executeRaw`INSERT INTO domains (name, epoch) VALUES ('one.test', 0), ('two.test', 0)`;
+  // Each takes its first row and waits until the other has done so too; from then on they are in each other's way.
+  let taken = 0;
+  let bothTaken: () => void = () => {};
+  const both = new Promise<void>((resolve) => {
+    bothTaken = resolve;
+  });
+  const raise = (tx: Queries, name: string) =>
+    tx.$executeRaw`UPDATE domains SET epoch = epoch + 1 WHERE name = ${name}`;
+  const crossing = (first: string, second: string) =>
+    db().atomically(async (tx) => {
+      await raise(tx, first);
+      taken += 1;
+      if (taken === 2) bothTaken();
+      await both;
+      await raise(tx, second);
+    });
+  await Promise.all([crossing('one.test', 'two.test'), crossing('two.test', 'one.test')]);
+  expect(taken).toBeGreaterThan(2);
+  const rows = await db().domain.findMany({ where: { name: { in: ['one.test', 'two.test'] } } });
+  expect(rows.map(({ epoch }) => epoch)).toEqual([2, 2]);
+});
+
+test('a transaction that fails leaves nothing behind, and says why', async () => {
+  const failing = db().atomically(async (tx) => {
+    await tx.$executeRaw`INSERT INTO domains (name, epoch) VALUES ('gone.test', 0)`;
+    throw new Error('on purpose');
+  });
+  await expect(failing).rejects.toThrow('on purpose');
+  expect(await db().domain.count({ where: { name: 'gone.test' } })).toBe(0);
+});

@@ -1,0 +1,110 @@
+/**
+ * What the steps of a crawl read, as Postgres counts it, with 100,000 pages pending on one domain and 2,000 small domains
+ * beside it: before the first ANALYZE, when the planner takes the crawl for tiny, and after it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { admitDue, findStalled, nothingUnderWay } from '../../src/storage/sweep.ts';
+import { freshDatabase, type TestDatabase } from '../support/engines.ts';
+import { inOneHour, linksTo, numbered, startCrawl, success, type TestCrawl } from './support.ts';
+
+const BIG = 100_000;
+const SMALL = { domains: 2_000, pages: 3 };
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  // One connection: what it has read can be asked on it.
+  db = openDatabase(database.url, { connections: 1 });
+  await db.$executeRaw`ALTER TABLE pages SET (autovacuum_enabled = false)`;
+});
+
+afterAll(async () => {
+  await db?.$disconnect();
+  await database?.drop();
+});
+
+async function fill(crawlId: string): Promise<void> {
+  const { domains, pages } = SMALL;
+  await db.$executeRaw`INSERT INTO crawl_domains SELECT ${crawlId}, 'd' || n || '.test' FROM generate_series(1, ${domains}::int) n`;
+  await db.$executeRaw`INSERT INTO crawl_domains VALUES (${crawlId}, 'big.test')`;
+  await db.$executeRaw`
+    INSERT INTO pages (crawl_id, domain, url, url_hash)
+    SELECT ${crawlId}, domain, url, sha256(convert_to(url, 'UTF8'))
+    FROM (SELECT 'big.test' AS domain, 'http://big.test/' || n AS url FROM generate_series(0, ${BIG - 1}::int) n
+          UNION ALL
+          SELECT 'd' || d || '.test', 'http://d' || d || '.test/' || n
+          FROM generate_series(1, ${domains}::int) d, generate_series(1, ${pages}::int) n) AS page`;
+}
+
+/** Rows of `pages` and entries of its indexes that `act` had Postgres read. */
+async function readBy(act: () => Promise<unknown>): Promise<number> {
+  const before = await readSoFar();
+  await act();
+  return (await readSoFar()) - before;
+}
+
+async function readSoFar(): Promise<number> {
+  await db.$queryRaw`SELECT pg_stat_force_next_flush()`;
+  const [row] = await db.$queryRaw<{ rows: number }[]>`
+    SELECT (seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'pages'))::float8 AS rows
+    FROM pg_stat_user_tables WHERE relname = 'pages'`;
+  return row?.rows ?? Number.NaN;
+}
+
+describe.each(['before the first ANALYZE', 'after an ANALYZE'])('%s', (when) => {
+  let crawl: TestCrawl;
+
+  beforeAll(async () => {
+    crawl = await startCrawl(db, { window: 10 });
+    await fill(crawl.id);
+    if (when.startsWith('after')) await db.$executeRaw`ANALYZE`;
+  });
+
+  test('what is read is counted', async () => {
+    const count = () =>
+      db.$queryRaw`SELECT count(*) FROM pages WHERE crawl_id = ${crawl.id} AND url LIKE '%test/7'`;
+    expect(await readBy(count)).toBeGreaterThanOrEqual(BIG);
+  });
+
+  test('an admission to the large domain reads about what it admits', async () => {
+    expect(await readBy(() => crawl.admit('first', ['big.test']))).toBeLessThan(150);
+  });
+
+  test('a page that ends with a hundred links, and lets the next ones in, reads about its links', async () => {
+    const pages = await crawl.admit('first', ['big.test']);
+    const reads: number[] = [];
+    for (const page of pages.slice(0, 6)) {
+      const step = async () => {
+        await crawl.record(page, { report: success(), parsed: linksTo(...numbered(100, 'big.test')) });
+        await crawl.admit(page.pageId, ['big.test']);
+      };
+      reads.push(await readBy(step));
+    }
+    expect(Math.max(...reads)).toBeLessThan(1_000);
+  });
+
+  test('a page that steps aside for an hour reads a handful', async () => {
+    const [page] = await crawl.admit('aside', ['d7.test']);
+    const wait = () =>
+      crawl.record(page, { report: { ...success(), outcome: 'Failed' }, retryAt: inOneHour() });
+    expect(await readBy(wait)).toBeLessThan(150);
+  });
+
+  test('a sweep over all domains reads a few rows a domain, not their lines', async () => {
+    const sweep = async () => {
+      await admitDue(db, crawl.id, crawl.settings, 'sweep');
+      await findStalled(db, crawl.id, async () => true);
+      await nothingUnderWay(db, crawl.id);
+    };
+    expect(await readBy(sweep)).toBeLessThan(10 * SMALL.domains);
+  });
+
+  test('no domain has more pages under way than the window', async () => {
+    const rows = await db.$queryRaw<{ queued: number }[]>`
+      SELECT count(*)::int AS queued FROM pages WHERE crawl_id = ${crawl.id} AND status = 'Queued' GROUP BY domain`;
+    expect(Math.max(...rows.map(({ queued }) => queued))).toBeLessThanOrEqual(10);
+  });
+});
