@@ -92,7 +92,9 @@ describe('a page that asks', () => {
     [{ priority: Number.NaN }, /priority/],
     [{ concurrency: 0 }, /concurrency 0/],
     [{ longestFetchMs: 0 }, /longest fetch of 0 ms/],
-    [{ delay: { minMs: 5, maxMs: 1 } }, /delay 5 to 1 ms/],
+    [{ delay: { minMs: 5, maxMs: 1 } }, /delay of 5 to 1 ms/],
+    [{ origin: '__proto__' }, /"__proto__" is not an origin/],
+    [{ adaptive: { targetConcurrency: 0 } }, /target concurrency of 0/],
   ])('with nonsense (%o) is refused in a sentence', (nonsense, sentence) => {
     expect(whyAskRefused(anAsk('t', nonsense))).toMatch(sentence);
     expect(whyAskRefused(anAsk('t'))).toBeNull();

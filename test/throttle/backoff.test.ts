@@ -60,11 +60,18 @@ describe('backoff', () => {
     expect(state.stats.overloaded).toBe(2);
   });
 
-  test('does not grow when the site cannot be reached, which is only counted', () => {
+  test('does not grow when an answer breaks off, which is only counted', () => {
     const state = openThrottle();
-    request(state, 'unreachable');
+    request(state, 'broken');
     expect(state.backoffMs).toBe(0);
-    expect(state.stats.unreachable).toBe(1);
+    expect(state.stats.broken).toBe(1);
+  });
+
+  test('is halved by a 404 as well: the site is well', () => {
+    const state = openThrottle();
+    for (let n = 0; n < 2; n += 1) request(state, 'overloaded');
+    request(state, 'denied');
+    expect(state.backoffMs).toBe(20_000);
   });
 
   test('is forgotten when the operator resets it', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ask, release, setDelay, tick } from '../../workflows/throttle/index.ts';
-import type { Ask, Release } from '../../workflows/throttle/types.ts';
+import { ask, release, setDelay, tick, view } from '../../workflows/throttle/index.ts';
+import type { Ask, Reception, Release } from '../../workflows/throttle/types.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
 /** A throttle whose last request, of a crawl with this delay, started at noon. */
@@ -54,6 +54,31 @@ describe('the gap is the longest of', () => {
       middle,
     );
     expect(tickedOne(state, NOON + 19_000).minGapMs).toBe(10_000);
+  });
+
+  test('the average latency of successes over the concurrency that an adaptive crawl aims at', () => {
+    const state = startedAtNoon({ delay: fixed(1_000) });
+    const serve = (tookMs: number, reception: Reception, at: number) => {
+      const { id } = granted(state, anAsk(`at ${at}`, { delay: fixed(1_000) }), at);
+      release(state, { leaseId: id, use: { kind: 'started', agoMs: 0, tookMs, reception } }, at, middle);
+    };
+    serve(40_000, 'ok', NOON + 60_000);
+    serve(1, 'denied', NOON + 120_000);
+    serve(1, 'broken', NOON + 180_000);
+    // The first took no time; the next counts for a fifth.
+    expect(state.stats.averageTookMs).toBe(8_000);
+    const adaptive = { targetConcurrency: 2 };
+    const at = NOON + 180_000;
+    ask(state, anAsk('adaptive', { delay: fixed(1_000), adaptive }), at, middle);
+    expect(view(state, at)).toMatchObject({ gapMs: 4_000, gapBecause: 'latency', nextGrantAt: at + 4_000 });
+    expect(ticked(state, at + 3_699)).toEqual([]);
+    expect(tickedOne(state, at + 3_700)).toMatchObject({ minGapMs: 4_000, notBefore: at + 4_000 });
+  });
+
+  test('but never shorter than the delay, however fast the site is', () => {
+    const state = startedAtNoon({ delay: fixed(10_000) });
+    const adaptive = { targetConcurrency: 8 };
+    expect(granted(state, anAsk('adaptive', { adaptive }), NOON + 10_000).minGapMs).toBe(10_000);
   });
 
   test('the backoff', () => {

@@ -10,13 +10,15 @@ import {
   newThrottle,
   opened,
   pause,
+  readDelay,
   release,
+  reset,
   resume,
   setDelay,
+  type ThrottleState,
   tick,
   toStored,
   view,
-  whyDelayRefused,
   writing,
   written,
 } from '../../workflows/throttle/index.ts';
@@ -28,6 +30,7 @@ import {
   granted,
   middle,
   NOON,
+  ORIGIN,
   openThrottle,
   reading,
   ticked,
@@ -44,6 +47,7 @@ const ROW: StoredDomain = {
   backoffMs: 0,
   blockedUntil: null,
   crawlDelays: {},
+  outages: {},
   stats: emptyStats(),
 };
 
@@ -171,10 +175,59 @@ describe('the operator', () => {
   });
 
   test('is told in a sentence why a delay is refused', () => {
-    expect(whyDelayRefused(fixed(10_000))).toBeNull();
-    expect(whyDelayRefused(null)).toBeNull();
-    expect(whyDelayRefused(fixed(-1))).toMatch(/^The delay -1 to -1 ms is refused: /);
-    expect(whyDelayRefused(fixed(Number.NaN))).not.toBeNull();
+    const refused = (raw: unknown) => {
+      const read = readDelay(raw);
+      return read.ok ? null : read.reason;
+    };
+    expect(refused('soon')).toMatch(/^The delay "soon" is refused: give a duration such as "30s", /);
+    expect(refused(undefined)).toMatch(/^The delay is missing: /);
+    for (const bad of [30, '30', '15s-5s', '2d', fixed(-1), fixed(Number.NaN), fixed(1.5), {}, [1], true]) {
+      expect(refused(bad)).not.toBeNull();
+    }
+  });
+
+  test('writes a delay as a duration, as a range, as an object, or as null for none', () => {
+    const range = { minMs: 5_000, maxMs: 15_000 };
+    expect(readDelay('30s')).toEqual({ ok: true, delay: fixed(30_000) });
+    expect(readDelay('5s-15s')).toEqual({ ok: true, delay: range });
+    expect(readDelay(range)).toEqual({ ok: true, delay: range });
+    expect(readDelay(null)).toEqual({ ok: true, delay: null });
+  });
+
+  test('makes the domain forget all it learned, but not its last start nor the site’s own wish', () => {
+    const learned = {
+      backoffMs: 60_000,
+      blockedUntil: NOON + 500_000,
+      outages: { [ORIGIN]: { since: NOON, until: NOON + 500_000, failures: 3, error: 'Refused.' } },
+      stats: { ...emptyStats(), granted: 9, averageTookMs: 800, lately: ['ok' as const] },
+      delay: fixed(50_000),
+      paused: true,
+      crawlDelays: { [ORIGIN]: 20_000 },
+    };
+    const afterReset = (state: ThrottleState) => {
+      expect(toStored(state, true)).toMatchObject({
+        backoffMs: 0,
+        blockedUntil: null,
+        outages: {},
+        delay: null,
+        paused: false,
+        crawlDelays: { [ORIGIN]: 20_000 },
+        lastStart: ROW.lastStart,
+        stats: { granted: 9, averageTookMs: null, lately: [] },
+      });
+      expect(ticked(state, NOON + 15_999 - CONFIG.leadMs)).toEqual([]);
+      expect(tickedOne(state, NOON + 16_000).minGapMs).toBe(20_000);
+    };
+    const open = reopened(learned);
+    expect(ticked(open, NOON + 16_000)).toEqual([]);
+    reset(open);
+    afterReset(open);
+
+    const early = newThrottle('example.org', CONFIG);
+    ask(early, anAsk('first', { delay: fixed(1_000) }), NOON, middle);
+    reset(early);
+    opened(early, reading({ ...ROW, ...learned }), NOON);
+    afterReset(early);
   });
 
   test('sees why the next page waits and until when', () => {

@@ -39,9 +39,11 @@ const asks = fc
   .record({
     ticket: fc.nat(30).map(String),
     crawlId: fc.constantFrom('a', 'b', '__proto__'),
+    origin: fc.constantFrom('https://a.test', 'https://b.test', 'http://b.test'),
     priority: fc.integer({ min: 1, max: 3 }),
     front: fc.boolean(),
     concurrency: fc.integer({ min: 1, max: 3 }),
+    adaptive: fc.constantFrom(null, { targetConcurrency: 1 }, { targetConcurrency: 2 }),
     delay,
   })
   .map(({ ticket, ...wish }): [string, Message] => [
@@ -56,7 +58,7 @@ const uses: fc.Arbitrary<Use> = fc.oneof(
     kind: fc.constant('started' as const),
     agoMs: fc.integer({ min: -100, max: 20_000 }),
     tookMs: fc.nat(5_000),
-    reception: fc.constantFrom('ok', 'overloaded', 'unreachable'),
+    reception: fc.constantFrom('ok', 'denied', 'overloaded', 'broken', 'unreachable', 'unknown'),
   }),
 );
 
@@ -105,7 +107,13 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 
 /** Plays the steps, each followed by a tick as the workflow does it, and shows the state after each. */
 function play(steps: Step[], each: (state: ThrottleState, send: () => unknown, step: Step) => ThrottleState) {
-  let state = newThrottle('example.org', { ...CONFIG, queueLimit: 12, idleMs: 1_000 });
+  let state = newThrottle('example.org', {
+    ...CONFIG,
+    queueLimit: 12,
+    idleMs: 1_000,
+    downMs: 2_000,
+    giveUpMs: 20_000,
+  });
   let now = NOON;
   for (const step of steps) {
     now += step.afterMs;
@@ -173,6 +181,7 @@ test('every ticket that ever stood in line is in it still, granted, or withdrawn
       const { granted, withdrawn, started, unused, lost } = state.stats;
       expect(joined).toBe(granted + withdrawn + state.line.waiting.length);
       expect(granted).toBe(started + unused + lost + state.leases.length);
+      expect(state.stats.active).toBe(state.leases.length);
     }),
     { numRuns: 1_000 },
   );
@@ -188,6 +197,7 @@ test('whatever arrives, the last start never moves back and the state stays boun
         expect(state.line.waiting.length).toBeLessThanOrEqual(12);
         expect(state.leases.length).toBeLessThanOrEqual(3);
         expect(Object.keys(state.crawlDelays).length).toBeLessThanOrEqual(16);
+        expect(state.stats.lately.length).toBeLessThanOrEqual(20);
         return state;
       });
     }),

@@ -19,6 +19,7 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
       delay,
       priority: fc.integer({ min: 1, max: 3 }),
       concurrency: fc.integer({ min: 1, max: 3 }),
+      adaptive: fc.option(fc.record({ targetConcurrency: fc.integer({ min: 1, max: 3 }) })),
       pages: fc.integer({ min: 1, max: 12 }),
     }),
     { minLength: 1, maxLength: 3 },
@@ -34,6 +35,9 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
       maxStartWindowMs: 20_000,
       maxBackoffMs: 20_000,
       maxRetryAfterMs: 60_000,
+      downMs: 5_000,
+      maxDownMs: 30_000,
+      giveUpMs: 90_000,
       idleMs: 2_000,
     })),
 });
@@ -46,7 +50,10 @@ const checkGrant =
     expect(state.paused).toBe(false);
     expect(lease.notBefore).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
 
-    const shortest = [ask.delay.minMs, state.operatorDelay?.minMs ?? 0, state.backoffMs];
+    const latencyMs = ask.adaptive
+      ? Math.ceil((state.stats.averageTookMs ?? 0) / ask.adaptive.targetConcurrency)
+      : 0;
+    const shortest = [ask.delay.minMs, state.operatorDelay?.minMs ?? 0, state.backoffMs, latencyMs];
     const crawlDelays = Object.values(state.crawlDelays);
     expect(lease.minGapMs).toBeGreaterThanOrEqual(Math.max(...shortest, ...crawlDelays));
     const owed = [
@@ -56,16 +63,29 @@ const checkGrant =
     const longest = [...owed, ...(state.operatorDelay ? [state.operatorDelay] : [])].map(({ maxMs }) =>
       Math.ceil(maxMs),
     );
-    expect(lease.minGapMs).toBeLessThanOrEqual(Math.max(state.backoffMs, ...longest, ...crawlDelays));
+    expect(lease.minGapMs).toBeLessThanOrEqual(
+      Math.max(state.backoffMs, latencyMs, ...longest, ...crawlDelays),
+    );
 
     const out = new Set(state.leases.map((open) => open.lease.id));
     expect(out.size).toBeLessThanOrEqual(Math.min(...state.leases.map((open) => open.concurrency)));
     const fetching = wire.running().filter((id) => out.has(id));
     expect(fetching.length).toBeLessThan(ask.concurrency);
 
+    checkKnock(state, ask.origin);
+
     expect(state.line.waiting.length).toBeLessThanOrEqual(state.config.queueLimit);
     expect(state.finished.length).toBeLessThanOrEqual(256);
   };
+
+/** Nobody knocks at an origin that is down; when its down-time is over, one page at a time does. */
+function checkKnock({ outages, leases }: ThrottleState, origin: string): void {
+  const outage = outages[origin];
+  if (!outage) return;
+  const knocking = leases.filter((open) => open.origin === origin && open.number > outage.grewAfter);
+  expect(knocking).toHaveLength(1);
+  expect(knocking[0]?.grantedAt).toBeGreaterThanOrEqual(outage.until);
+}
 
 /** Requests never start closer together than the gap in force: in truth, and as recorded. */
 function checkGaps({ host, wire }: Run): void {

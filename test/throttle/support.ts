@@ -11,6 +11,8 @@ import type {
 
 export const NOON = Date.UTC(2026, 0, 1, 12);
 
+export const ORIGIN = 'https://example.org';
+
 export const CONFIG: ThrottleConfig = {
   leadMs: 300,
   startWindowMs: 15_000,
@@ -20,6 +22,9 @@ export const CONFIG: ThrottleConfig = {
   maxBackoffMs: 600_000,
   maxRetryAfterMs: 3_600_000,
   maxCrawlDelayMs: 120_000,
+  downMs: 600_000,
+  maxDownMs: 3_600_000,
+  giveUpMs: 86_400_000,
   idleMs: 600_000,
 };
 
@@ -45,10 +50,12 @@ export function anAsk(ticket: string, wish: Partial<Ask> = {}): Ask {
     ticket,
     workflowId: `page-${ticket}`,
     crawlId: 'crawl',
+    origin: ORIGIN,
     priority: 5,
     front: false,
     delay: fixed(10_000),
     concurrency: 1,
+    adaptive: null,
     longestFetchMs: 60_000,
     ...wish,
   };

@@ -3,6 +3,7 @@ import { askAgainAt, expectedAt } from './eta.ts';
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
 import { nextInLine, placeOf } from './line.ts';
+import { downAnswer, servable } from './outage.ts';
 import { endUnused, expire } from './release.ts';
 import type { ThrottleState, Waiting } from './state.ts';
 import type { Answer, Ask } from './types.ts';
@@ -15,29 +16,39 @@ export function ask(state: ThrottleState, asked: Ask, now: number, random: () =>
     return { kind: 'granted', lease: held.lease, now };
   }
 
+  const down = downAnswer(state, asked, now, random);
+  if (down) {
+    leaveLine(state, asked.ticket);
+    return down;
+  }
+
   const waiting = joinLine(state, asked, now);
   if (!waiting) return { kind: 'full', askAgainAt: askAgainAt(state, asked, now), now };
 
-  if (nextInLine(state.line) === waiting) {
+  const line = servable(state, now);
+  if (nextInLine(line) === waiting) {
     drawOnce(state, random);
     const at = grantableAt(state, waiting);
     if (at !== null && at <= now) {
       return { kind: 'granted', lease: grant(state, waiting, now, { answered: true }), now };
     }
   }
-  const position = placeOf(state.line, waiting);
+  const position = placeOf(line.waiting.includes(waiting) ? line : state.line, waiting);
   return { kind: 'queued', position, etaAt: expectedAt(state, waiting, position, now), now };
 }
 
 /** The page steps aside or ends, and passed no lease of this ticket on: one that it was granted is unused. */
 export function withdraw(state: ThrottleState, ticket: string, now: number): void {
   expire(state, now);
-  const { line } = state;
-  const before = line.waiting.length;
-  line.waiting = line.waiting.filter((waiting) => waiting.ticket !== ticket);
-  state.stats.withdrawn += before - line.waiting.length;
+  leaveLine(state, ticket);
   const held = state.leases.find(({ lease }) => lease.ticket === ticket);
   if (held) endUnused(state, held, now);
+}
+
+function leaveLine({ line, stats }: ThrottleState, ticket: string): void {
+  const before = line.waiting.length;
+  line.waiting = line.waiting.filter((waiting) => waiting.ticket !== ticket);
+  stats.withdrawn += before - line.waiting.length;
 }
 
 function joinLine(state: ThrottleState, asked: Ask, now: number): Waiting | null {

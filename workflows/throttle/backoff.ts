@@ -1,13 +1,13 @@
 /** How the site took a request, and what the throttle learns from it. Kept apart from the delay that people configure. */
 import { movingAverage } from './average.ts';
-import { minGapBefore } from './gap.ts';
-import type { OpenLease, ThrottleState } from './state.ts';
+import { minDelayFor } from './gap.ts';
+import { endOfBlock } from './jitter.ts';
+import { noteReached, noteUnreachable } from './outage.ts';
+import { type OpenLease, RECEPTIONS_REMEMBERED, type ThrottleState } from './state.ts';
 import type { Use } from './types.ts';
 
 /** Where doubling begins for a site that had no gap to double. */
 const SHORTEST_BACKOFF_MS = 1_000;
-/** A block ends up to this part later than asked for, so that not every crawler in the world is back on the second. */
-const BLOCK_JITTER = 0.1;
 
 export function learnFrom(
   state: ThrottleState,
@@ -16,19 +16,28 @@ export function learnFrom(
   now: number,
   random: () => number,
 ): void {
+  const { stats } = state;
+  if (use.reception === 'unknown') return;
+  stats.lately = [...stats.lately, use.reception].slice(-RECEPTIONS_REMEMBERED);
+  if (use.reception !== 'unreachable') noteReached(state, open);
   switch (use.reception) {
     case 'ok':
-      if (use.tookMs >= 0) {
-        state.stats.averageTookMs = movingAverage(state.stats.averageTookMs, use.tookMs);
-      }
+      if (use.tookMs >= 0) stats.averageTookMs = movingAverage(stats.averageTookMs, use.tookMs);
+      forgive(state, open);
+      break;
+    case 'denied':
       forgive(state, open);
       break;
     case 'overloaded':
-      state.stats.overloaded += 1;
+      stats.overloaded += 1;
       backOff(state, open);
       break;
+    case 'broken':
+      stats.broken += 1;
+      break;
     case 'unreachable':
-      state.stats.unreachable += 1;
+      stats.unreachable += 1;
+      noteUnreachable(state, open, use.error ?? 'No connection came about.', now, random);
       break;
   }
   if (use.retryAfterMs !== undefined && use.retryAfterMs > 0) {
@@ -47,12 +56,11 @@ function backOff(state: ThrottleState, open: OpenLease): void {
 function forgive(state: ThrottleState, open: OpenLease): void {
   if (open.number <= state.backoffGrewAfter) return;
   const halved = Math.floor(state.backoffMs / 2);
-  const withoutBackoff = minGapBefore({ ...state, backoffMs: 0 }, { delay: open.owed }).ms;
+  const withoutBackoff = minDelayFor({ ...state, backoffMs: 0 }, { delay: open.owed, adaptive: null }).ms;
   state.backoffMs = halved < withoutBackoff ? 0 : halved;
 }
 
 function block(state: ThrottleState, retryAfterMs: number, now: number, random: () => number): void {
   const spanMs = Math.min(retryAfterMs, state.config.maxRetryAfterMs);
-  const until = Math.ceil(now + spanMs * (1 + BLOCK_JITTER * random()));
-  state.blockedUntil = Math.max(state.blockedUntil ?? 0, until);
+  state.blockedUntil = Math.max(state.blockedUntil ?? 0, endOfBlock(now, spanMs, random));
 }

@@ -1,5 +1,5 @@
 /** When a page may expect its slot, as far as one can tell: the throttle's promise to nobody, but what people look at. */
-import { minGapBefore } from './gap.ts';
+import { minDelayFor } from './gap.ts';
 import type { OpenLease, ThrottleState, Waiting } from './state.ts';
 import type { Ask } from './types.ts';
 
@@ -21,10 +21,10 @@ export function askAgainAt(state: ThrottleState, refused: Ask, now: number): num
 /** Whether a lease's start is still open or its end, the usual is expected; the gap comes on top of the last start. */
 function expectedNext(
   state: ThrottleState,
-  next: Pick<Waiting, 'delay' | 'concurrency'>,
+  next: Pick<Waiting, 'delay' | 'adaptive' | 'concurrency' | 'origin'>,
   now: number,
 ): number {
-  const gapMs = minGapBefore(state, next).ms;
+  const gapMs = minDelayFor(state, next).ms;
   const starts = state.leases.map((open) => expectedStart(state, open, now));
   const last = state.lastStart ? [state.lastStart.at] : [];
   const freeAt = state.leases.length < next.concurrency ? now : Math.min(...starts) + usualFetchMs(state);
@@ -32,6 +32,7 @@ function expectedNext(
     now,
     freeAt,
     state.blockedUntil ?? 0,
+    state.outages[next.origin]?.until ?? 0,
     ...[...last, ...starts].map((start) => start + gapMs),
   );
 }
@@ -42,9 +43,9 @@ function expectedStart(state: ThrottleState, open: OpenLease, now: number): numb
 }
 
 /** Between two grants: the middle of the gap, or the fetches themselves where they take longer. */
-function spacingMs(state: ThrottleState, next: Pick<Waiting, 'delay' | 'concurrency'>): number {
+function spacingMs(state: ThrottleState, next: Pick<Waiting, 'delay' | 'adaptive' | 'concurrency'>): number {
   const slotMs = usualFetchMs(state) + (state.grantToStartMs ?? 0);
-  return Math.max(minGapBefore(state, next, 0.5).ms, slotMs / next.concurrency);
+  return Math.max(minDelayFor(state, next, 0.5).ms, slotMs / next.concurrency);
 }
 
 function usualFetchMs(state: ThrottleState): number {

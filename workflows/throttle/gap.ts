@@ -3,7 +3,7 @@ import type { LastStart, OpenLease, ThrottleState } from './state.ts';
 import type { Ask, DelayRange } from './types.ts';
 
 /** Who wants the gap that long. */
-export type GapReason = 'crawl' | 'operator' | 'crawl-delay' | 'backoff';
+export type GapReason = 'crawl' | 'operator' | 'crawl-delay' | 'backoff' | 'latency';
 
 export interface Gap {
   ms: number;
@@ -15,9 +15,9 @@ export interface Gap {
  * between two pages of one crawl is spread evenly over its range, and a changed rule needs no new draw. Undrawn ranges
  * count in full.
  */
-export function minGapBefore(
+export function minDelayFor(
   state: ThrottleState,
-  next: Pick<Ask, 'delay'> | null,
+  next: Pick<Ask, 'delay' | 'adaptive'> | null,
   draw = state.draw ?? 1,
 ): Gap {
   const { operatorDelay, lastStart, leases } = state;
@@ -27,6 +27,7 @@ export function minGapBefore(
     { ms: operatorDelay ? pointIn(operatorDelay, draw) : 0, because: 'operator' },
     { ms: longestCrawlDelay(state), because: 'crawl-delay' },
     { ms: state.backoffMs, because: 'backoff' },
+    { ms: latencyWish(state, next?.adaptive ?? null), because: 'latency' },
   ];
   return wishes.reduce((longest, wish) => (wish.ms > longest.ms ? wish : longest), {
     ms: 0,
@@ -36,7 +37,7 @@ export function minGapBefore(
 
 /** No request for `next` may start before this. */
 export function earliestStart(state: ThrottleState, next: Ask): number {
-  const gapMs = minGapBefore(state, next).ms;
+  const gapMs = minDelayFor(state, next).ms;
   // Where neither lease wants a gap, neither needs to wait for the other: the order of their starts is free.
   const inTheWay = state.leases.filter((open) => gapMs > 0 || open.lease.minGapMs > 0);
   const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...inTheWay.map(latestStartOf)];
@@ -74,6 +75,11 @@ export function longestCrawlDelay(state: ThrottleState): number {
 
 function crawlWish(delay: DelayRange, draw: number): Gap {
   return { ms: pointIn(delay, draw), because: 'crawl' };
+}
+
+/** A site that takes long to answer is asked less often: on average, so many requests of it are open as are aimed at. */
+function latencyWish({ stats }: ThrottleState, adaptive: Ask['adaptive']): number {
+  return adaptive === null ? 0 : Math.ceil((stats.averageTookMs ?? 0) / adaptive.targetConcurrency);
 }
 
 function pointIn({ minMs, maxMs }: DelayRange, draw: number): number {

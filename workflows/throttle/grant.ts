@@ -1,6 +1,7 @@
 /** Turning a ticket into a lease. */
-import { earliestStart, minGapBefore } from './gap.ts';
+import { earliestStart, minDelayFor } from './gap.ts';
 import { serve } from './line.ts';
+import { servable } from './outage.ts';
 import type { ThrottleState, Waiting } from './state.ts';
 import type { Lease } from './types.ts';
 import { startWindowMs } from './window.ts';
@@ -27,6 +28,7 @@ export function grant(
   now: number,
   { answered }: { answered: boolean },
 ): Lease {
+  const [oldest] = servable(state, now).waiting;
   state.stats.granted += 1;
   const number = state.stats.granted;
   const notBefore = Math.max(now, earliestStart(state, next));
@@ -38,20 +40,22 @@ export function grant(
     notBefore,
     startBy,
     expiresAt: startBy + next.longestFetchMs,
-    minGapMs: minGapBefore(state, next).ms,
+    minGapMs: minDelayFor(state, next).ms,
   };
   state.leases.push({
     lease,
     number,
     workflowId: next.workflowId,
     crawlId: next.crawlId,
+    origin: next.origin,
     owed: next.delay,
     concurrency: next.concurrency,
     grantedAt: now,
     startedAt: null,
     answered,
   });
+  state.stats.active = state.leases.length;
   state.draw = null;
-  serve(state.line, next);
+  serve(state.line, next, oldest);
   return lease;
 }

@@ -8,7 +8,7 @@
  */
 export { ask, withdraw } from './ask.ts';
 export type { Gap, GapReason } from './gap.ts';
-export { minGapBefore } from './gap.ts';
+export { minDelayFor } from './gap.ts';
 export {
   close,
   idleAt,
@@ -22,7 +22,8 @@ export {
   written,
 } from './life.ts';
 export { pause, reset, resume, setDelay } from './operator.ts';
-export { whyAskRefused, whyDelayRefused } from './refusal.ts';
+export { type Place, placeOfPage } from './place.ts';
+export { readDelay, whyAskRefused } from './refusal.ts';
 export { expire, release, started, undeliverable } from './release.ts';
 export { emptyStats, newThrottle, type ThrottleState } from './state.ts';
 export { type Tick, tick } from './tick.ts';

@@ -1,6 +1,7 @@
 /** How a throttle's life begins from, and ends in, its row of `domains`. */
 import { longestOf } from './crawl-delays.ts';
-import { latestStartOf, minGapBefore, noteStart } from './gap.ts';
+import { latestStartOf, minDelayFor, noteStart } from './gap.ts';
+import { forget } from './operator.ts';
 import { emptyStats, type ThrottleState } from './state.ts';
 import type { Assurance, OpenedDomain, StoredDomain } from './types.ts';
 import { wantedWindowMs } from './window.ts';
@@ -22,14 +23,18 @@ export function opened(state: ThrottleState, { stored, assured, epoch }: OpenedD
 
   if (!said.includes('delay')) state.operatorDelay = stored.delay;
   if (!said.includes('paused')) state.paused = stored.paused;
-  if (!said.includes('backoff')) {
-    state.backoffMs = stored.backoffMs;
-    state.blockedUntil = stored.blockedUntil;
-  }
   state.crawlDelays = longestOf({ ...stored.crawlDelays, ...state.crawlDelays });
   const { withdrawn } = state.stats;
-  state.stats = { ...emptyStats(), ...stored.stats };
+  state.stats = { ...emptyStats(), ...stored.stats, active: state.leases.length };
   state.stats.withdrawn += withdrawn;
+  if (said.includes('learned')) forget(state);
+  else {
+    state.backoffMs = stored.backoffMs;
+    state.blockedUntil = stored.blockedUntil;
+    state.outages = Object.fromEntries(
+      Object.entries(stored.outages).map(([origin, outage]) => [origin, { ...outage, grewAfter: 0 }]),
+    );
+  }
 
   const owed = { minMs: stored.lastGapMs, maxMs: stored.lastGapMs };
   if (stored.lastStart !== null) noteStart(state, stored.lastStart, owed);
@@ -43,10 +48,11 @@ export function opened(state: ThrottleState, { stored, assured, epoch }: OpenedD
  * paused domain stays, and so does one with pages in line or leases out.
  */
 export function idleAt(state: ThrottleState): number | null {
-  const { openedAt, paused, line, leases, lastStart, blockedUntil, config } = state;
+  const { openedAt, paused, line, leases, lastStart, blockedUntil, outages, config } = state;
   if (openedAt === null || paused || line.waiting.length > 0 || leases.length > 0) return null;
-  const gapOverAt = lastStart ? lastStart.at + minGapBefore(state, null, 1).ms : 0;
-  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0) + config.idleMs;
+  const gapOverAt = lastStart ? lastStart.at + minDelayFor(state, null, 1).ms : 0;
+  const upAgainAt = Object.values(outages).map(({ until }) => until);
+  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0, ...upAgainAt) + config.idleMs;
 }
 
 export function isIdle(state: ThrottleState, now: number): boolean {
@@ -78,6 +84,9 @@ export function toStored(state: ThrottleState, clean: boolean): StoredDomain {
     backoffMs: state.backoffMs,
     blockedUntil: state.blockedUntil,
     crawlDelays: { ...state.crawlDelays },
+    outages: Object.fromEntries(
+      Object.entries(state.outages).map(([origin, { grewAfter: _, ...outage }]) => [origin, outage]),
+    ),
     stats: { ...state.stats },
   };
 }

@@ -25,10 +25,9 @@ export function nextInLine(line: Line): Waiting | undefined {
   return best;
 }
 
-/** The ticket has got its slot: it leaves, and its crawl goes to the end of the turn. */
-export function serve(line: Line, ticket: Waiting): void {
-  const wasOldest = line.waiting[0] === ticket;
-  if (wasOldest) line.passedOldest = 0;
+/** The ticket has got its slot: it leaves, and its crawl goes to the end of the turn. `oldest` of those who could go. */
+export function serve(line: Line, ticket: Waiting, oldest = line.waiting[0]): void {
+  if (oldest === ticket) line.passedOldest = 0;
   else if (!ticket.front) line.passedOldest += 1;
   line.waiting = line.waiting.filter((other) => other !== ticket);
   line.served = [...line.served.filter((crawl) => crawl !== ticket.crawlId), ticket.crawlId].slice(

@@ -18,11 +18,24 @@ export function resume(state: ThrottleState): void {
   saidBeforeOpening(state, 'paused');
 }
 
-/** Forgets that the site asked for patience: backoff and Retry-After. */
+/**
+ * As though the domain were met for the first time, but for what politeness rests on: the last start, and the site's own
+ * wish in robots.txt, which nobody would read again before it is stale.
+ */
 export function reset(state: ThrottleState): void {
+  setDelay(state, null);
+  resume(state);
+  forget(state);
+  saidBeforeOpening(state, 'learned');
+}
+
+/** What was learned from how the site answers. */
+export function forget(state: ThrottleState): void {
   state.backoffMs = 0;
   state.blockedUntil = null;
-  saidBeforeOpening(state, 'backoff');
+  state.outages = {};
+  state.reached = {};
+  state.stats = { ...state.stats, averageTookMs: null, lately: [] };
 }
 
 function saidBeforeOpening(state: ThrottleState, what: ThrottleState['saidBeforeOpening'][number]): void {

@@ -99,6 +99,7 @@ function believedStart(notBefore: number, agoMs: number, now: number): number {
 
 function finish(state: ThrottleState, { lease, owed }: OpenLease): void {
   state.leases = state.leases.filter((open) => open.lease.id !== lease.id);
+  state.stats.active = state.leases.length;
   state.finished = [...state.finished, { id: lease.id, notBefore: lease.notBefore, owed }].slice(
     -FINISHED_REMEMBERED,
   );

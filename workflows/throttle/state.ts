@@ -2,7 +2,7 @@
  * All that a throttle knows, as plain JSON: it is carried through continue-as-new as it is. Everything that grows has a
  * bound: the line by `queueLimit`, the leases by the crawls' concurrency, the rest by the constants here.
  */
-import type { Ask, Assurance, DelayRange, DomainStats, Lease, ThrottleConfig } from './types.ts';
+import type { Ask, Assurance, DelayRange, DomainStats, Lease, Outage, ThrottleConfig } from './types.ts';
 
 /** Leases remembered after their end, so that a late report is judged by the lease it speaks of. */
 export const FINISHED_REMEMBERED = 256;
@@ -10,6 +10,10 @@ export const FINISHED_REMEMBERED = 256;
 export const TURNS_REMEMBERED = 64;
 /** Origins whose Crawl-delay is remembered; only the longest one counts. */
 export const ORIGINS_REMEMBERED = 16;
+/** Origins known to be down. One that is forgotten is found out once more, at the cost of an attempt. */
+export const OUTAGES_REMEMBERED = 64;
+/** Requests whose reception is remembered. */
+export const RECEPTIONS_REMEMBERED = 20;
 
 export interface Waiting extends Ask {
   askedAt: number;
@@ -30,6 +34,7 @@ export interface OpenLease {
   number: number;
   workflowId: string;
   crawlId: string;
+  origin: string;
   /** Delay that its crawl wants after it. */
   owed: DelayRange;
   /** Open fetches that its crawl tolerates, this one included. */
@@ -45,6 +50,11 @@ export interface FinishedLease {
   id: string;
   notBefore: number;
   owed: DelayRange;
+}
+
+export interface OpenOutage extends Outage {
+  /** Leases up to this number were out when it last failed: their reports are part of the same event. */
+  grewAfter: number;
 }
 
 /** The latest moment at which a request may have started, and the delay its crawl wants after it. */
@@ -75,7 +85,7 @@ export interface ThrottleState {
   operatorDelay: DelayRange | null;
   paused: boolean;
   /** What the operator said before the row was read, and the row must not undo. */
-  saidBeforeOpening: Array<'delay' | 'paused' | 'backoff'>;
+  saidBeforeOpening: Array<'delay' | 'paused' | 'learned'>;
   /** 0: the site is well. */
   backoffMs: number;
   /** Leases up to this number were out when the backoff last grew: their reports are part of the same event. */
@@ -84,6 +94,10 @@ export interface ThrottleState {
   blockedUntil: number | null;
   /** In ms by origin. */
   crawlDelays: Record<string, number>;
+  /** By origin. */
+  outages: Record<string, OpenOutage>;
+  /** Number of the latest lease with which a connection came about, by origin; the latest at the end. */
+  reached: Record<string, number>;
   /** Moving average from grant to request start; null before the first. */
   grantToStartMs: number | null;
   stats: DomainStats;
@@ -109,6 +123,8 @@ export function newThrottle(domain: string, config: ThrottleConfig): ThrottleSta
     backoffGrewAfter: 0,
     blockedUntil: null,
     crawlDelays: {},
+    outages: {},
+    reached: {},
     grantToStartMs: null,
     stats: emptyStats(),
   };
@@ -121,8 +137,11 @@ export function emptyStats(): DomainStats {
     unused: 0,
     withdrawn: 0,
     lost: 0,
+    active: 0,
     overloaded: 0,
+    broken: 0,
     unreachable: 0,
     averageTookMs: null,
+    lately: [],
   };
 }

@@ -2,6 +2,7 @@
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
 import { nextInLine } from './line.ts';
+import { nextOpening, servable } from './outage.ts';
 import { expire } from './release.ts';
 import type { ThrottleState } from './state.ts';
 import type { Grant } from './types.ts';
@@ -16,10 +17,12 @@ export function tick(state: ThrottleState, now: number, random: () => number): T
   expire(state, now);
   const grants: Grant[] = [];
   for (;;) {
-    const next = nextInLine(state.line);
+    const next = nextInLine(servable(state, now));
     if (next) drawOnce(state, random);
     const at = next ? grantableAt(state, next) : null;
-    if (!next || at === null || at > now) return { grants, wakeAt: earlierOf(at, nextExpiry(state)) };
+    if (!next || at === null || at > now) {
+      return { grants, wakeAt: earliestOf(at, nextExpiry(state), nextOpening(state, now)) };
+    }
     grants.push({ workflowId: next.workflowId, lease: grant(state, next, now, { answered: false }) });
   }
 }
@@ -28,7 +31,7 @@ function nextExpiry({ leases }: ThrottleState): number | null {
   return leases.length === 0 ? null : Math.min(...leases.map(({ lease }) => lease.expiresAt));
 }
 
-function earlierOf(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
+function earliestOf(...times: Array<number | null>): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }

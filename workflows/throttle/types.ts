@@ -17,6 +17,8 @@ export interface Ask {
   /** Workflow id that hears `granted`. */
   workflowId: string;
   crawlId: string;
+  /** Scheme, host and port that the request goes to: a domain may have several, and each is down by itself. */
+  origin: string;
   /** 1 goes first. */
   priority: number;
   /** Goes before everybody else: the page has just spent a slot on robots.txt. */
@@ -24,6 +26,8 @@ export interface Ask {
   delay: DelayRange;
   /** Open fetches this crawl tolerates on the domain, its own included. */
   concurrency: number;
+  /** Lengthens the gap to the site's average latency / targetConcurrency; null: the delay alone counts. */
+  adaptive: { targetConcurrency: number } | null;
   /** Longest time from request start to its end; afterwards a lease is over whatever its holder says. */
   longestFetchMs: number;
 }
@@ -50,20 +54,36 @@ export interface Grant {
 export type Answer =
   | { kind: 'granted'; lease: Lease; now: number }
   | { kind: 'queued'; position: number; etaAt: number; now: number }
-  | { kind: 'full'; askAgainAt: number; now: number };
+  | { kind: 'full'; askAgainAt: number; now: number }
+  /** No connection to the ask's origin comes about. The ticket has no place in line: stand aside, come with a new one. */
+  | { kind: 'down'; askAgainAt: number; since: number; why: string; givenUp: boolean; now: number };
 
 /** How the site answered, as far as politeness cares. */
 export type Reception =
-  /** Served, 4xx included: the site is well. */
+  /** Served: 2xx and 3xx. */
   | 'ok'
+  /** 4xx: the site is well, yet how fast it says no tells nothing about how fast it serves. */
+  | 'denied'
   /** 5xx or 429: asked too much. */
   | 'overloaded'
-  /** No answer: connect, reset, TLS, timeout. */
-  | 'unreachable';
+  /** A connection, but no whole answer: reset, timeout, nonsense. */
+  | 'broken'
+  /** No connection: DNS, connect, TLS. */
+  | 'unreachable'
+  /** Our own side called it off, or stood still itself: nothing is to be learned from it. */
+  | 'unknown';
 
 /** What became of a lease. `unused` is said only by one who knows that nothing was written. */
 export type Use =
-  | { kind: 'started'; agoMs: number; tookMs: number; reception: Reception; retryAfterMs?: number }
+  | {
+      kind: 'started';
+      agoMs: number;
+      tookMs: number;
+      reception: Reception;
+      retryAfterMs?: number;
+      /** What went wrong, as a sentence for people. */
+      error?: string;
+    }
   | { kind: 'unused' }
   | { kind: 'lost' };
 
@@ -91,6 +111,12 @@ export interface ThrottleConfig {
   maxRetryAfterMs: number;
   /** Cap of a robots.txt's Crawl-delay. */
   maxCrawlDelayMs: number;
+  /** How long an origin is left alone after a connection to it failed; doubles with each failure ... */
+  downMs: number;
+  /** ... up to this. */
+  maxDownMs: number;
+  /** Down for this long without one connection, its pages are given up. */
+  giveUpMs: number;
   /** Idle this long after its gap has run out, the throttle ends. */
   idleMs: number;
 }
@@ -110,7 +136,21 @@ export interface StoredDomain {
   /** End of a running Retry-After; null: none runs. */
   blockedUntil: number | null;
   crawlDelays: Record<string, number>;
+  /** By origin. */
+  outages: Record<string, Outage>;
   stats: DomainStats;
+}
+
+/** An origin to which no connection came about. */
+export interface Outage {
+  /** The first failure. */
+  since: number;
+  /** Nobody knocks before this; then one page at a time does, until a connection comes about. */
+  until: number;
+  /** In a row; 0: one failure where requests got through before, which another page is to confirm first. */
+  failures: number;
+  /** What went wrong the last time, for people. */
+  error: string;
 }
 
 /**
@@ -141,8 +181,13 @@ export interface DomainStats {
   withdrawn: number;
   /** Leases that ended without a report. */
   lost: number;
+  /** Leases that are out. */
+  active: number;
   overloaded: number;
+  broken: number;
   unreachable: number;
-  /** Moving average of the latency of requests that were served; null before the first. */
+  /** Moving average of the time that requests took which were served; null before the first. */
   averageTookMs: number | null;
+  /** How the last requests were received, the latest at the end. */
+  lately: Reception[];
 }

@@ -1,11 +1,12 @@
 /** The fetch activity as rules 2 to 5 and 16 want it, and the log of what truly went over the wire. */
 import { agoAtLeastMs, type Reading } from '../../../src/server-clock.ts';
-import { type Lease, release, started, type Use } from '../../../workflows/throttle/index.ts';
+import { type Ask, type Lease, release, started, type Use } from '../../../workflows/throttle/index.ts';
 import type { Host } from './host.ts';
 import type { Machine } from './machine.ts';
+import type { Site } from './site.ts';
 import type { World } from './world.ts';
 
-/** A request on the wire. */
+/** A request on the wire, or a connection that failed: the site is bothered by either. */
 export interface Written {
   leaseId: string;
   /** True time of its start. */
@@ -15,17 +16,19 @@ export interface Written {
   errorMs: number;
 }
 
-export type FetchEnd = 'fetched' | 'refused';
+export type FetchEnd = 'fetched' | 'refused' | 'unreachable';
 
 export class Wire {
   readonly written: Written[] = [];
   readonly #running = new Map<string, { machine: Machine; life: number }>();
   readonly #world: World;
   readonly #host: Host;
+  readonly #site: Site;
 
-  constructor(world: World, host: Host) {
+  constructor(world: World, host: Host, site: Site) {
     this.#world = world;
     this.#host = host;
+    this.#site = site;
   }
 
   /** Leases whose fetch is truly going on. */
@@ -47,7 +50,8 @@ export class Wire {
           early: verdict.startedAtEarly,
           errorMs: verdict.errorMs,
         });
-        this.#receive(machine, lease, ended);
+        if (this.#site.isUp(this.#askOf(lease)?.origin ?? '')) this.#receive(machine, lease, ended);
+        else this.#knockInVain(machine, lease, ended);
         break;
       case 'wait':
         machine.after(verdict.ms, () => this.fetch(machine, lease, ended, samplesLeft));
@@ -81,13 +85,25 @@ export class Wire {
     );
   }
 
+  #knockInVain(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+    machine.after(this.#world.chance(0.5) ? 5 : 5_000, () => {
+      const use: Use = { kind: 'started', agoMs: 0, tookMs: 5, reception: 'unreachable', error: 'Refused.' };
+      for (let n = this.#world.trouble(0.1) ? 2 : 1; n > 0; n -= 1) this.send(lease, use);
+      ended('unreachable');
+    });
+  }
+
+  #askOf(lease: Lease): Ask | undefined {
+    return this.#host.granted.get(lease.id)?.ask;
+  }
+
   #receive(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
     const world = this.#world;
     const wroteAt = machine.read();
-    const longest = this.#host.granted.get(lease.id)?.ask.longestFetchMs ?? 0;
+    const longest = this.#askOf(lease)?.longestFetchMs ?? 0;
     const tookMs = world.chance(0.05) ? longest * 0.99 : world.between(5, Math.min(2_000, longest));
     this.#running.set(lease.id, { machine, life: machine.life });
-    if ((this.#host.granted.get(lease.id)?.ask.concurrency ?? 1) > 1) {
+    if ((this.#askOf(lease)?.concurrency ?? 1) > 1) {
       const agoMs = this.#ago(machine, wroteAt);
       world.send(() => this.#host.signal((state, now) => started(state, lease.id, agoMs, now)));
     }
@@ -101,7 +117,7 @@ export class Wire {
 
   #report(machine: Machine, lease: Lease, wroteAt: Reading, tookMs: number): void {
     const world = this.#world;
-    const reception = world.trouble(0.15) ? world.oneOf('overloaded', 'unreachable') : 'ok';
+    const reception = world.trouble(0.15) ? world.oneOf('overloaded', 'broken', 'denied', 'unknown') : 'ok';
     const patience = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
     const use: Use = { kind: 'started', agoMs: this.#ago(machine, wroteAt), tookMs, reception, ...patience };
     const delayMs = world.oneOf(null, 500, 4_000);

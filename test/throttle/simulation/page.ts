@@ -84,10 +84,21 @@ export class Page implements Receiver {
   #answered(ticket: string, answer: Answer): void {
     if (answer.kind === 'granted') this.hear(answer.lease);
     else if (ticket === this.#ticket && this.#waiting) {
+      if (answer.kind === 'down') {
+        this.#standAside(answer);
+        return;
+      }
       const at = answer.kind === 'queued' ? answer.etaAt : answer.askAgainAt;
       this.#askAgainAfter(at - this.#world.now + this.#slackMs);
       this.#slackMs = Math.min(2 * this.#slackMs, LONGEST_SLACK_MS);
     }
+  }
+
+  /** Comes back with a new ticket; the old one has no place in line any more. */
+  #standAside({ askAgainAt, givenUp }: Extract<Answer, { kind: 'down' }>): void {
+    this.#waiting = false;
+    this.closed = givenUp;
+    if (!givenUp) this.#world.after(askAgainAt - this.#world.now, () => this.wantSlot());
   }
 
   #askAgainAfter(ms: number): void {
@@ -133,7 +144,8 @@ export class Page implements Receiver {
           if (over) return;
           over = true;
           if (end === 'fetched') this.closed = true;
-          else this.wantSlot();
+          else if (end === 'refused') this.wantSlot();
+          else this.#world.after(this.#world.between(1_000, 30_000), () => this.wantSlot());
         }),
       ),
     );

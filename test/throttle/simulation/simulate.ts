@@ -1,15 +1,22 @@
 /** One run: pages of a few crawls on one domain, two machines, trouble for a while, then calm until all are done. */
 import { pause, reset, resume, setDelay } from '../../../workflows/throttle/index.ts';
-import type { DelayRange, ThrottleConfig } from '../../../workflows/throttle/types.ts';
+import type { Ask, DelayRange, ThrottleConfig } from '../../../workflows/throttle/types.ts';
 import { Wire } from './fetching.ts';
 import { type GrantCheck, Host } from './host.ts';
 import { Machine } from './machine.ts';
 import { Page } from './page.ts';
+import { ORIGINS, Site } from './site.ts';
 import { World } from './world.ts';
 
 export interface Scenario {
   seed: number;
-  crawls: Array<{ delay: DelayRange; priority: number; concurrency: number; pages: number }>;
+  crawls: Array<{
+    delay: DelayRange;
+    priority: number;
+    concurrency: number;
+    adaptive: Ask['adaptive'];
+    pages: number;
+  }>;
   troubleMs: number;
   /** Mean time between two strokes of trouble. */
   strokeMs: number;
@@ -28,13 +35,16 @@ export interface Run {
 export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck): Run {
   const world = new World(scenario.seed, scenario.troubleMs);
   const host: Host = new Host(world, scenario.config, (state, granted) => check(wire)(state, granted));
-  const wire = new Wire(world, host);
+  const site = new Site(world);
+  const wire = new Wire(world, host, site);
   const machines: [Machine, Machine] = [new Machine(world, true), new Machine(world, false)];
   const pages = scenario.crawls.flatMap(({ pages, ...wish }, crawl) =>
     Array.from({ length: pages }, (_, n) => {
       const names = { workflowId: `page-${crawl}-${n}`, crawlId: `crawl-${crawl}` };
       const front = world.chance(0.1);
-      return new Page(world, host, wire, machines, { ...names, ...wish, front, longestFetchMs: 10_000 });
+      const origin = world.oneOf(...ORIGINS);
+      const asked = { ...names, ...wish, origin, front, longestFetchMs: 10_000 };
+      return new Page(world, host, wire, machines, asked);
     }),
   );
   for (const page of pages) world.after(world.between(0, scenario.troubleMs), () => page.wantSlot());
@@ -46,6 +56,8 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
     () => machines[1].setWallClock(),
     () => host.continueAsNew(),
     () => host.continueAsNew(),
+    () => site.change(),
+    () => site.change(),
     () => host.operate(pause),
     () => host.operate(resume),
     () => host.operate((state) => setDelay(state, null)),

@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ask,
+  idleAt,
+  newThrottle,
+  opened,
+  release,
+  started,
+  type ThrottleState,
+  tick,
+  toStored,
+  view,
+} from '../../workflows/throttle/index.ts';
+import type { Ask, Reception } from '../../workflows/throttle/types.ts';
+import {
+  anAsk,
+  CONFIG,
+  fixed,
+  granted,
+  middle,
+  NOON,
+  ORIGIN,
+  openThrottle,
+  reading,
+  ticked,
+  tickedOne,
+} from './support.ts';
+
+const OTHER = 'http://example.org:8080';
+const MINUTE = 60_000;
+/** The first down-time, with the jitter that `middle` makes of it. */
+const FIRST_MS = 10.5 * MINUTE;
+
+function report(state: ThrottleState, leaseId: string, reception: Reception, now: number): void {
+  const use = { kind: 'started', agoMs: 0, tookMs: 9, reception, error: 'It was refused.' } as const;
+  release(state, { leaseId, use }, now, middle);
+}
+
+let tickets = 0;
+/** One request that the site receives so; returns its ticket's number. */
+function request(state: ThrottleState, reception: Reception, now: number, wish: Partial<Ask> = {}): void {
+  tickets += 1;
+  report(state, granted(state, anAsk(`r${tickets}`, wish), now).id, reception, now);
+}
+
+/** A throttle whose site could not be reached at noon. */
+function downSinceNoon(): ThrottleState {
+  const state = openThrottle();
+  request(state, 'unreachable', NOON);
+  return state;
+}
+
+const asked = (state: ThrottleState, ticket: string, now: number, wish: Partial<Ask> = {}) =>
+  ask(state, anAsk(ticket, wish), now, middle);
+
+describe('an origin that cannot be reached', () => {
+  test('is down: who asks is told until when and why, and has no place in line', () => {
+    const state = downSinceNoon();
+    const answer = asked(state, 'late', NOON + MINUTE);
+    expect(answer).toMatchObject({
+      kind: 'down',
+      since: NOON,
+      why: `${ORIGIN} cannot be reached: It was refused.`,
+      givenUp: false,
+    });
+    expect(state.line.waiting).toEqual([]);
+    expect(view(state, NOON + MINUTE)).toMatchObject({
+      phase: 'down',
+      outages: [{ origin: ORIGIN, until: NOON + FIRST_MS, failures: 1 }],
+      recent: { requests: 1, failures: 1 },
+    });
+  });
+
+  test('has its pages come back after its down-time, spread over a quarter of it', () => {
+    const state = downSinceNoon();
+    const backAt = (random: number) => {
+      const answer = ask(state, anAsk('x'), NOON + 1, () => random);
+      return answer.kind === 'down' ? answer.askAgainAt : null;
+    };
+    expect([backAt(0), backAt(1)]).toEqual([NOON + FIRST_MS, NOON + FIRST_MS + 2.5 * MINUTE]);
+  });
+
+  test('lets those in line stay where they are: nobody is granted, nobody is told before he asks', () => {
+    const state = openThrottle();
+    const first = granted(state, anAsk('first'), NOON);
+    for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON);
+    report(state, first.id, 'unreachable', NOON);
+    expect(tick(state, NOON + 5 * MINUTE, middle)).toEqual({ grants: [], wakeAt: NOON + FIRST_MS });
+    expect(asked(state, 'b', NOON + 5 * MINUTE).kind).toBe('down');
+    expect(state.line.waiting.map(({ ticket }) => ticket)).toEqual(['a', 'c']);
+    expect(state.stats.withdrawn).toBe(1);
+  });
+
+  test('is tried by one page when its down-time is over, while the others wait for what that finds', () => {
+    const state = openThrottle();
+    const wish = { concurrency: 3, delay: fixed(0) };
+    const first = granted(state, anAsk('first', wish), NOON);
+    for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON, { ...wish, concurrency: 1 });
+    report(state, first.id, 'unreachable', NOON);
+    const probe = tickedOne(state, NOON + FIRST_MS);
+    expect(probe.ticket).toBe('a');
+    expect(asked(state, 'd', NOON + FIRST_MS + 1, wish).kind).toBe('queued');
+    expect(ticked(state, NOON + FIRST_MS + 1_000)).toEqual([]);
+    report(state, probe.id, 'ok', NOON + FIRST_MS + 2_000);
+    expect(tickedOne(state, NOON + FIRST_MS + 2_000).ticket).toBe('b');
+    expect(view(state, NOON + FIRST_MS + 2_000)).toMatchObject({ phase: 'open', outages: [] });
+  });
+
+  test('is tried by the next page when the one that was to try gives its lease back or loses it', () => {
+    const state = downSinceNoon();
+    const unused = granted(state, anAsk('a'), NOON + FIRST_MS);
+    release(state, { leaseId: unused.id, use: { kind: 'unused' } }, NOON + FIRST_MS, middle);
+    const lost = granted(state, anAsk('b'), NOON + FIRST_MS);
+    expect(asked(state, 'c', NOON + FIRST_MS).kind).toBe('queued');
+    expect(tickedOne(state, lost.expiresAt + 10_000).ticket).toBe('c');
+  });
+
+  test('is left alone for twice as long after each failure, up to the cap', () => {
+    const state = downSinceNoon();
+    let now = NOON;
+    const spans = [10, 20, 40, 60, 60].map((minutes) => {
+      const until = state.outages[ORIGIN]?.until ?? 0;
+      const span = until - now;
+      now = until;
+      request(state, 'unreachable', now);
+      return [minutes * 1.05 * MINUTE, span];
+    });
+    for (const [wanted, span] of spans) expect(span).toBe(wanted);
+  });
+
+  test.each<Reception>(['denied', 'overloaded', 'broken'])(
+    'is up again once it answers, were it with "%s"',
+    (reception) => {
+      const state = downSinceNoon();
+      request(state, reception, NOON + FIRST_MS);
+      expect(state.outages).toEqual({});
+    },
+  );
+
+  test('learns nothing from what our own side called off', () => {
+    const state = downSinceNoon();
+    request(state, 'unknown', NOON + FIRST_MS);
+    expect(state.outages[ORIGIN]).toMatchObject({ failures: 1 });
+    expect(state.stats.lately).toEqual(['unreachable']);
+  });
+
+  test('is given up after a day without one connection', () => {
+    const state = downSinceNoon();
+    let now = NOON;
+    while (now < NOON + CONFIG.giveUpMs) {
+      expect(asked(state, 'waits', now + 1)).toMatchObject({ kind: 'down', givenUp: false });
+      now = state.outages[ORIGIN]?.until ?? 0;
+      request(state, 'unreachable', now);
+    }
+    expect(asked(state, 'waits', now + 1)).toMatchObject({ kind: 'down', since: NOON, givenUp: true });
+  });
+
+  test('counts its day anew when nobody has tried for a day', () => {
+    const state = downSinceNoon();
+    const muchLater = NOON + FIRST_MS + CONFIG.giveUpMs + 1;
+    request(state, 'unreachable', muchLater);
+    expect(state.outages[ORIGIN]).toMatchObject({ since: muchLater, failures: 1 });
+  });
+
+  test('keeps its throttle alive until its down-time is over', () => {
+    expect(idleAt(downSinceNoon())).toBe(NOON + FIRST_MS + CONFIG.idleMs);
+  });
+
+  test('is still down in the next life of its throttle', () => {
+    const next = newThrottle('example.org', CONFIG);
+    opened(next, reading(toStored(downSinceNoon(), true)), NOON + MINUTE);
+    expect(asked(next, 'late', NOON + 2 * MINUTE)).toMatchObject({ kind: 'down', since: NOON });
+    request(next, 'ok', NOON + FIRST_MS);
+    expect(next.outages).toEqual({});
+  });
+});
+
+describe('one page that is refused', () => {
+  test('does not put a site down that answered before: the next page tries at once, alone', () => {
+    const state = openThrottle();
+    request(state, 'ok', NOON);
+    request(state, 'unreachable', NOON + MINUTE);
+    const probe = granted(state, anAsk('probe', { concurrency: 2 }), NOON + 2 * MINUTE);
+    started(state, probe.id, 0, NOON + 2 * MINUTE);
+    expect(asked(state, 'next', NOON + 3 * MINUTE, { concurrency: 2 }).kind).toBe('queued');
+    report(state, probe.id, 'ok', NOON + 2.5 * MINUTE);
+    expect(tickedOne(state, NOON + 3 * MINUTE).ticket).toBe('next');
+  });
+
+  test('does so when a second one fails too', () => {
+    const state = openThrottle();
+    request(state, 'ok', NOON);
+    request(state, 'unreachable', NOON + MINUTE);
+    request(state, 'unreachable', NOON + 2 * MINUTE);
+    expect(state.outages[ORIGIN]).toMatchObject({ failures: 1, until: NOON + 2 * MINUTE + FIRST_MS });
+    expect(asked(state, 'late', NOON + 3 * MINUTE).kind).toBe('down');
+  });
+
+  test('says nothing about another origin of its domain, which is served as ever', () => {
+    const state = openThrottle();
+    const wish = { delay: fixed(1_000) };
+    const first = granted(state, anAsk('first', { ...wish, origin: OTHER }), NOON);
+    for (const ticket of ['dead', 'dead too']) asked(state, ticket, NOON, { ...wish, origin: OTHER });
+    for (const [n, priority] of [9, 9, 1].entries()) asked(state, `well ${n}`, NOON, { ...wish, priority });
+    report(state, first.id, 'unreachable', NOON);
+    const order = [1, 2, 3].map((n) => {
+      const lease = tickedOne(state, NOON + n * 1_000);
+      report(state, lease.id, 'ok', NOON + n * 1_000);
+      return lease.ticket;
+    });
+    expect(order).toEqual(['well 2', 'well 0', 'well 1']);
+    expect(view(state, NOON + 4_000)).toMatchObject({
+      phase: 'open',
+      waiting: 2,
+      nextGrantAt: NOON + FIRST_MS,
+    });
+  });
+
+  test('does not upset the order of the others by standing in line before them', () => {
+    const state = openThrottle();
+    const wish = { delay: fixed(1_000) };
+    const first = granted(state, anAsk('first', { ...wish, origin: OTHER }), NOON);
+    asked(state, 'dead', NOON, { ...wish, origin: OTHER });
+    for (const old of ['old 1', 'old 2']) asked(state, old, NOON, { ...wish, priority: 9 });
+    for (let n = 0; n < 10; n += 1) asked(state, String(n), NOON, { ...wish, priority: 1 });
+    report(state, first.id, 'unreachable', NOON);
+    const order = Array.from({ length: 12 }, (_, n) => {
+      const now = NOON + (n + 1) * 1_000;
+      const lease = tickedOne(state, now);
+      report(state, lease.id, 'ok', now);
+      return lease.ticket;
+    });
+    expect(order).toEqual(['0', '1', '2', '3', 'old 1', '4', '5', '6', '7', 'old 2', '8', '9']);
+  });
+
+  test('is counted once with all that were in flight together, and not at all when a later one got through', () => {
+    const state = openThrottle();
+    const wish = { concurrency: 4, delay: fixed(0) };
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((ticket) => {
+      const lease = granted(state, anAsk(ticket, wish), NOON);
+      return lease.id;
+    });
+    report(state, b ?? '', 'ok', NOON);
+    report(state, a ?? '', 'unreachable', NOON);
+    expect(state.outages).toEqual({});
+    report(state, c ?? '', 'unreachable', NOON);
+    report(state, d ?? '', 'unreachable', NOON);
+    expect(state.outages[ORIGIN]).toMatchObject({ failures: 0 });
+  });
+});
