@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import { mannersFor } from '../src/policy/domain-rules.ts';
 import { readClocks } from '../src/server-clock.ts';
 import { signOfLife } from '../src/storage/sign-of-life.ts';
 import { makeTurnstile } from '../src/turnstile.ts';
@@ -32,10 +33,17 @@ export function makeAcquireSlot(deps: Deps) {
   return async function acquireSlot(input: AcquireInput): Promise<AcquireResult> {
     const standing = await signOfLife(deps.db, input.pageId, QUIET_MS);
     if (!standing.goesOn) return { kind: 'over', crawlOver: standing.crawlOver };
+    const ask = await underRules(deps, input.domain, input.ask);
     return turnstile(input.domain, () =>
-      askThrottle(deps, input.domain, input.ask, `${input.ask.ticket}:${input.asks}`),
+      askThrottle(deps, input.domain, ask, `${input.ask.ticket}:${input.asks}`),
     );
   };
+}
+
+/** What the crawl's rules per domain make of an ask. They may be many, so they are no part of what its pages carry. */
+export async function underRules({ crawlOf }: Deps, domain: string, ask: Ask): Promise<Ask> {
+  const { settings } = await crawlOf(ask.crawlId);
+  return { ...ask, ...mannersFor(settings, domain) };
 }
 
 /** Asks, and learns the throttle's clock from the answer. */

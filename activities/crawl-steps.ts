@@ -4,7 +4,6 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BadInput, parseCrawlInput } from '../src/config/index.ts';
 import { isCrawlId } from '../src/crawl-id.ts';
-import { OPEN_STATUSES } from '../src/outcome.ts';
 import { cancelIdlePages, startCancelling } from '../src/storage/cancel.ts';
 import {
   type CrawlRecord,
@@ -12,6 +11,8 @@ import {
   findCrawl,
   lookAfterAll,
   openCrawl as open,
+  readCrawl,
+  setPaused,
 } from '../src/storage/crawls.ts';
 import {
   admitDue,
@@ -36,7 +37,8 @@ export interface OpenedCrawl {
   cancelling: boolean;
 }
 
-export interface SweepResult extends PageCounts {
+export interface SweepResult extends Pick<PageCounts, 'pages' | 'found'> {
+  status: CrawlRecord['status'];
   start: AdmittedPage[];
   ended: boolean;
 }
@@ -46,9 +48,17 @@ export function makeCrawlSteps(deps: Deps) {
   return {
     async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<OpenedCrawl> {
       const { settings, status } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
-      const { delay, concurrency, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
+      const { delay, concurrency, adaptive, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
       return {
-        settings: { delay, concurrency, retry, fetch, longWaitMs, heartbeatMs: config.heartbeatMs },
+        settings: {
+          delay,
+          concurrency,
+          adaptive,
+          retry,
+          fetch,
+          longWaitMs,
+          heartbeatMs: config.heartbeatMs,
+        },
         sweepIntervalMs,
         cancelling: status === 'Cancelling',
       };
@@ -59,10 +69,14 @@ export function makeCrawlSteps(deps: Deps) {
       const admitted = await admitDue(db, crawlId, settings, by);
       const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
       if (await nothingUnderWay(db, crawlId)) await cancelBeyondBudget(db, crawlId);
-      const counts = await countPages(db, crawlId);
-      const open = OPEN_STATUSES.some((status) => (counts.pages[status] ?? 0) > 0);
-      if (!open) await endCrawl(db, crawlId, 'Completed', null);
-      return { ...counts, start: [...admitted, ...stalled], ended: !open };
+      const { pages, found, open } = await countPages(db, crawlId);
+      if (open === 0) await endCrawl(db, crawlId, 'Completed', null);
+      const { status } = await readCrawl(db, crawlId);
+      return { pages, found, status, start: [...admitted, ...stalled], ended: open === 0 };
+    },
+
+    async steerCrawl({ crawlId, status }: { crawlId: string; status: 'Running' | 'Paused' }): Promise<void> {
+      await setPaused(db, crawlId, status === 'Paused');
     },
 
     /** One round; returns how many pages still have to end. */
@@ -103,7 +117,7 @@ function parseOrFail(crawlId: string, input: unknown, { config }: Deps): ReturnT
         `The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`,
       );
     }
-    return parseCrawlInput(input, config.crawl);
+    return parseCrawlInput(input, config);
   } catch (error) {
     if (error instanceof BadInput) throw badInput(error.message);
     throw error;

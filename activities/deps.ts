@@ -6,6 +6,7 @@ import type { ContentStore } from '../src/content-store.ts';
 import type { Parse } from '../src/html/index.ts';
 import type { AgentPool } from '../src/http/index.ts';
 import type { LoopLag } from '../src/loop-lag.ts';
+import type { Outages } from '../src/outages.ts';
 import type { ServerClock } from '../src/server-clock.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
@@ -20,6 +21,7 @@ export interface Deps {
   parse: Parse;
   lag: LoopLag;
   log: Logger;
+  outages: Outages;
   /** Settings never change once a crawl is open, so they are read once. */
   crawlOf(crawlId: string): Promise<CrawlRecord>;
 }

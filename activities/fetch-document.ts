@@ -1,39 +1,67 @@
-/** Fetches the page itself with the lease, and judges what came. */
-import type { AttemptReport, Found } from '../src/attempt.ts';
-import { isHtml } from '../src/html/index.ts';
-import { type FailedExchange, type ResponseExchange, sendRequest } from '../src/http/index.ts';
-import type { Outcome } from '../src/outcome.ts';
+/** Fetches the page itself with the lease: a plain GET, or a conditional one where an earlier copy can be confirmed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AllowedBy, AttemptReport } from '../src/attempt.ts';
+import type { ContentStore } from '../src/content-store.ts';
+import { type FailedExchange, identityHeaders, isTimeout, sendRequest } from '../src/http/index.ts';
 import type { CrawlSettings } from '../src/settings.ts';
-import { normaliseUrl } from '../src/urls/index.ts';
+import { type EarlierCopy, findEarlierCopy } from '../src/storage/earlier-copy.ts';
+import { recordRequest } from '../src/storage/record-attempt.ts';
 import type { Deps } from './deps.ts';
 import type { FetchInput, Unreported } from './fetch-page.ts';
+import { judgeFailure, judgeResponse, wantsBody } from './judge-response.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
+import { type Wanted, wantedOf } from './wanted.ts';
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** A page that could not be kept, were it fetched, looks again after this. */
+const STORE_AWAY_MS = 10_000;
+const KEEP_AGAIN_MS = 500;
 
-export async function fetchDocument(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise<Unreported> {
+export async function fetchDocument(
+  deps: Deps,
+  input: FetchInput,
+  lease: LeaseKeeper,
+  allowedBy: AllowedBy,
+): Promise<Unreported> {
   const { settings } = await deps.crawlOf(input.crawlId);
+  // What cannot be kept is not asked for: the site would have to send it again.
+  if (deps.outages.store.away) {
+    return {
+      kind: 'held',
+      until: Date.now() + STORE_AWAY_MS,
+      reason: 'The content store cannot be written to.',
+    };
+  }
+  const wanted = wantedOf(settings, { sitemap: input.sitemap === true });
+  const earlier = await usableCopy(deps, wanted, input.url);
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
-  const began = performance.now();
   const exchange = await sendRequest({
     url: input.url,
     headers: {
-      'user-agent': deps.config.userAgent,
-      accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
+      ...identityHeaders(deps.config),
+      accept: wanted.accept,
+      ...conditions(earlier),
     },
-    limits: settings.fetch,
+    limits: wanted.limits,
     agent: agentFor(deps, settings),
     gate: lease.gate,
     signal: lease.signal,
-    acceptBody: (status, headers) => isSuccess(status) && isHtml(headers['content-type']),
+    acceptBody: wantsBody(wanted),
   });
-  const request = lease.conclude(exchange, input.url);
+  const request = lease.conclude(exchange, input.url, allowedBy);
+  const { crawlId, pageId } = input;
+  const noteUncounted = async () => {
+    if (request !== null) await recordRequest(deps.db, 'page', { ...request, crawlId, pageId });
+  };
   // The slot is free for the next page while this one's body is stored.
   await lease.report();
   if (exchange.kind === 'refused') return exchange;
-  if (exchange.kind === 'error' && exchange.errorKind === 'aborted') throw new Error(exchange.message);
-  if (exchange.kind === 'error' && exchange.errorKind === 'timeout' && deps.lag.laggedSince(began)) {
+  if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
+    await noteUncounted();
+    throw new Error(exchange.message);
+  }
+  if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.stoodStill) {
+    await noteUncounted();
     return {
       kind: 'trouble',
       reason: 'it timed out while this process itself stood still',
@@ -41,7 +69,19 @@ export async function fetchDocument(deps: Deps, input: FetchInput, lease: LeaseK
     };
   }
   const judged =
-    exchange.kind === 'error' ? judgeFailure(exchange) : await judgeResponse(deps, input.url, exchange);
+    exchange.kind === 'error'
+      ? judgeFailure(exchange)
+      : await judgeResponse(
+          {
+            store: patientStore(deps, lease.signal),
+            userAgent: deps.config.userAgent,
+            rules: settings.urls,
+            wanted,
+            url: input.url,
+            earlier,
+          },
+          exchange,
+        );
   return {
     kind: 'attempt',
     report: {
@@ -55,7 +95,8 @@ export async function fetchDocument(deps: Deps, input: FetchInput, lease: LeaseK
 }
 
 export function agentFor({ agents }: Deps, { resolve, allowNetworks, fetch }: CrawlSettings) {
-  return agents.agentFor({ resolve, allowNetworks, connectTimeoutMs: fetch.connectTimeoutMs });
+  const { connectTimeoutMs, maxHeaderBytes } = fetch;
+  return agents.agentFor({ resolve, allowNetworks, connectTimeoutMs, maxHeaderBytes });
 }
 
 /** What becomes of a page whose address the network policy refuses. */
@@ -63,76 +104,33 @@ export function refusedReport(exchange: FailedExchange): AttemptReport {
   return { ...judgeFailure(exchange), request: null, finishedAt: Date.now(), latencyMs: null, bytes: null };
 }
 
-type Judged = Pick<AttemptReport, 'outcome' | 'statusCode' | 'errorKind' | 'error' | 'found'>;
-
-const nothing: Found = { kind: 'nothing' };
-
-function judgeFailure({ errorKind, message, status }: FailedExchange): Judged {
-  const outcome: Outcome =
-    errorKind === 'timeout' ? 'Timeout' : errorKind === 'forbidden' ? 'Rejected' : 'Failed';
-  return { outcome, statusCode: status ?? null, errorKind, error: message, found: nothing };
+/** Asked before the lease's moment. "Not modified" would be worth nothing without a body to go with it. */
+async function usableCopy({ db, store }: Deps, wanted: Wanted, url: string): Promise<EarlierCopy | null> {
+  const copy = await findEarlierCopy(db, url);
+  if (copy === null || wanted.kindOf(copy.type) === null) return null;
+  return (await store.has(copy.contentHash)) ? copy : null;
 }
 
-async function judgeResponse(deps: Deps, url: string, response: ResponseExchange): Promise<Judged> {
-  const { status: statusCode, headers } = response;
-  const said = (outcome: Outcome, errorKind: string, error: string): Judged => ({
-    outcome,
-    statusCode,
-    errorKind,
-    error,
-    found: nothing,
-  });
-  if (isSuccess(statusCode)) return judgeSuccess(deps, response, said);
-  if (REDIRECTS.has(statusCode)) {
-    const target = normaliseUrl(headers.location ?? '', url);
-    if (headers.location === undefined)
-      return said('Rejected', 'redirect', `Status ${statusCode} without a Location.`);
-    if (!target.ok)
-      return said('Rejected', 'redirect', `Redirected to something that is not followed: ${target.reason}`);
-    if (target.url === url) return said('Rejected', 'redirect', 'Redirected to itself.');
-    return {
-      outcome: 'Success',
-      statusCode,
-      errorKind: null,
-      error: null,
-      found: { kind: 'redirect', to: target.url },
-    };
-  }
-  // Both say "later", as a 5xx does: giving the page up at once would lose it.
-  if (statusCode === 429) return said('Blocked5xx', 'status', 'Status 429: asked too often.');
-  if (statusCode === 408) return said('Timeout', 'status', 'Status 408: the server gave up waiting.');
-  if (statusCode >= 500) return said('Blocked5xx', 'status', `Status ${statusCode}.`);
-  if (statusCode >= 400) return said('Blocked4xx', 'status', `Status ${statusCode}.`);
-  return said('Rejected', 'status', `Status ${statusCode} is not a page.`);
-}
-
-async function judgeSuccess(
-  { store }: Deps,
-  { status, headers, body, cut }: ResponseExchange,
-  said: (outcome: Outcome, errorKind: string, error: string) => Judged,
-): Promise<Judged> {
-  const contentType = headers['content-type'] ?? '';
-  if (cut === 'unwanted')
-    return said('Rejected', 'type', `Not something that is kept: ${contentType || 'no content type'}.`);
-  if (cut === 'too-large' || body === null)
-    return said('Rejected', 'size', 'Larger than the limit for a body.');
-  const contentHash = await store.put(body);
+/** RFC 9110, 13.1: a server that knows both headers heeds the first. */
+function conditions(copy: EarlierCopy | null): Record<string, string> {
   return {
-    outcome: 'Success',
-    statusCode: status,
-    errorKind: null,
-    error: null,
-    found: {
-      kind: 'document',
-      contentHash,
-      contentType,
-      bytes: body.length,
-      etag: headers.etag ?? null,
-      lastModified: headers['last-modified'] ?? null,
-    },
+    ...(copy?.etag ? { 'if-none-match': copy.etag } : {}),
+    ...(copy?.lastModified ? { 'if-modified-since': copy.lastModified } : {}),
   };
 }
 
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
+/** While the store is away, a body that has come is held on to for as long as its fetch may take. */
+function patientStore({ store, outages }: Deps, signal: AbortSignal): Pick<ContentStore, 'put'> {
+  return {
+    async put(body) {
+      for (;;) {
+        try {
+          return await store.put(body);
+        } catch (error) {
+          if (!outages.store.explains(error)) throw error;
+          await sleep(KEEP_AGAIN_MS, undefined, { signal });
+        }
+      }
+    },
+  };
 }

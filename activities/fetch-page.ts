@@ -4,11 +4,14 @@
  */
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../src/attempt.ts';
+import { messageOf } from '../src/causes.ts';
 import { robotsUrl } from '../src/robots/index.ts';
 import { crawlStatus } from '../src/storage/crawls.ts';
+import { unclaimRobots } from '../src/storage/robots.ts';
 import { originOf } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Ask, Lease } from '../workflows/throttle/types.ts';
+import { underRules } from './acquire-slot.ts';
 import type { Deps } from './deps.ts';
 import { fetchDocument } from './fetch-document.ts';
 import { fetchRobots } from './fetch-robots.ts';
@@ -19,6 +22,8 @@ export interface FetchInput {
   crawlId: string;
   pageId: string;
   url: string;
+  /** What is fetched is a sitemap: other types and another limit hold. */
+  sitemap?: true;
   /** Whose slot this is: the page's domain, or the one a redirected robots.txt led to. */
   domain: string;
   lease: Lease;
@@ -37,8 +42,11 @@ export type FetchResult = { reported: boolean } & (
   | { kind: 'robots-moved'; hop: RobotsHop }
   /** Nobody may fetch this page before then. */
   | { kind: 'held'; until: number; reason: string }
-  /** Something on our own side broke. */
-  | { kind: 'trouble'; reason: string; sent: boolean }
+  /**
+   * Something on our own side broke. `counts`: the page may have too much of it, because its request was lost or because
+   * nothing explains it but a bug; unset: as `sent`. A worker that stops in order never counts.
+   */
+  | { kind: 'trouble'; reason: string; sent: boolean; counts?: boolean }
 );
 
 export type Unreported = FetchResult extends infer R
@@ -51,7 +59,6 @@ export function makeFetchPage(deps: Deps) {
   return async function fetchPage(input: FetchInput): Promise<FetchResult> {
     const context = Context.current();
     const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
-    const beat = setInterval(() => context.heartbeat(), deps.config.heartbeatMs / 3);
     try {
       const result = await spend(deps, input, lease);
       return { ...result, reported: await lease.report() };
@@ -60,23 +67,34 @@ export function makeFetchPage(deps: Deps) {
       // A worker that stops has not lost the page; a page that was cancelled wants no result.
       const { aborted, reason: why } = context.cancellationSignal;
       if (aborted && !context.cancellationDetails?.workerShutdown) throw why;
-      deps.log.error({ url: input.url, err: error }, 'a fetch broke off');
-      const reason = error instanceof Error ? error.message : String(error);
-      return { kind: 'trouble', reason, sent: lease.sent, reported };
-    } finally {
-      clearInterval(beat);
+      const stopping = context.cancellationDetails?.workerShutdown === true;
+      const explained = deps.outages.explain(error) || stopping;
+      if (!explained) deps.log.error({ url: input.url, err: error }, 'a fetch broke off');
+      const reason = messageOf(error);
+      const counts = stopping ? false : lease.sent || !explained;
+      return { kind: 'trouble', reason, sent: lease.sent, counts, reported };
     }
   };
 }
 
 async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise<Unreported> {
-  if (input.robotsHop !== null) return fetchRobots(deps, input, lease, input.robotsHop);
+  const { concurrency } = await underRules(deps, input.domain, input.ask);
+  lease.inCompany = concurrency > 1;
   const status = await crawlStatus(deps.db, input.crawlId);
-  if (status !== 'Running') return { kind: 'refused', reason: `the crawl is ${status}` };
-  const decision = await decideByRobots(deps, input.url, input.domain);
+  if (status !== 'Running') {
+    // Its page steps aside: another crawl's page shall not wait for it to read robots.txt.
+    if (input.robotsHop !== null) await unclaimRobots(deps.db, input.robotsHop.origin);
+    return { kind: 'refused', reason: `the crawl is ${status}` };
+  }
+  if (input.robotsHop !== null) return fetchRobots(deps, input, lease, input.robotsHop);
+  const decision = await decideByRobots(deps, {
+    url: input.url,
+    domain: input.domain,
+    justTried: input.ask.front,
+  });
   switch (decision.kind) {
     case 'fetch':
-      return fetchDocument(deps, input, lease);
+      return fetchDocument(deps, input, lease, decision.allowedBy);
     case 'read-robots': {
       const origin = originOf(input.url);
       return fetchRobots(deps, input, lease, {

@@ -1,9 +1,22 @@
 /** Spends the lease on robots.txt. A redirect is followed by the page with a slot of the host it leads to. */
-import { productToken, sendRequest } from '../src/http/index.ts';
-import { MAX_ROBOTS_BYTES, parseRobots, robotsVerdict } from '../src/robots/index.ts';
+import {
+  type FailedExchange,
+  identityHeaders,
+  productToken,
+  type ResponseExchange,
+  sendRequest,
+} from '../src/http/index.ts';
+import {
+  freshForMs,
+  MAX_ROBOTS_BYTES,
+  parseRobots,
+  type RobotsVerdict,
+  robotsVerdict,
+} from '../src/robots/index.ts';
+import { recordRequest } from '../src/storage/record-attempt.ts';
 import {
   extendClaim,
-  recordRobotsRequest,
+  knowsRobots,
   saveRules,
   saveUnreachable,
   unclaimRobots,
@@ -31,16 +44,18 @@ export async function fetchRobots(
   if (refusal !== null) return notSent(deps, target, refusal);
   const exchange = await sendRequest({
     url: target.url,
-    headers: { 'user-agent': config.userAgent, accept: 'text/plain,*/*;q=0.1' },
+    headers: { ...identityHeaders(config), accept: 'text/plain,*/*;q=0.1' },
     limits: { ...settings.fetch, maxBodyBytes: MAX_ROBOTS_BYTES },
     agent: agentFor(deps, settings),
     gate: lease.gate,
     signal: lease.signal,
     tooLarge: 'truncate',
   });
-  const request = lease.conclude(exchange, target.url);
+  const request = lease.conclude(exchange, target.url, null);
   if (exchange.kind === 'refused') return notSent(deps, target, exchange.reason);
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
+    if (request !== null)
+      await recordRequest(db, 'robots', { ...request, crawlId: input.crawlId, pageId: input.pageId });
     await unclaimRobots(db, target.origin);
     throw new Error(exchange.message);
   }
@@ -49,36 +64,29 @@ export async function fetchRobots(
     await unclaimRobots(db, target.origin);
     return { kind: 'attempt', report: refusedReport(exchange) };
   }
-  const verdict = robotsVerdict(exchange, target.url);
+  const verdict = verdictOf(exchange, target);
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
-  if (verdict.kind === 'rules') {
-    const delayMs = parseRobots(verdict.text, target.origin).crawlDelayMs(productToken(config.userAgent));
-    lease.noteCrawlDelay(
-      { origin: target.origin, delayMs },
-      politenessKey(target.origin, config.politenessKey),
-    );
-  }
+  const noted = await noteCrawlDelay(deps, lease, target.origin, verdict);
   const heard = await lease.report();
   if (request !== null)
-    await recordRobotsRequest(db, { ...request, crawlId: input.crawlId, pageId: input.pageId });
-  const { freshMs, holdMs, maxHoldMs, giveUpMs } = config.robots;
+    await recordRequest(db, 'robots', { ...request, crawlId: input.crawlId, pageId: input.pageId });
   switch (verdict.kind) {
     case 'rules':
-      if (!heard) {
+    case 'allow-all': {
+      if (noted && !heard) {
         // Stored now, the rules would be fresh for a day in which nobody knows their Crawl-delay.
         await unclaimRobots(db, target.origin);
         return { kind: 'trouble', reason: 'the throttle could not be told of robots.txt', sent: lease.sent };
       }
-      await saveRules(db, target.origin, { body: verdict.text, statusCode: statusCode ?? 200, freshMs });
+      const cacheControl = exchange.kind === 'response' ? exchange.headers['cache-control'] : undefined;
+      await saveRules(db, target.origin, {
+        body: verdict.kind === 'rules' ? verdict.text : null,
+        statusCode,
+        freshMs: freshForMs(cacheControl, config.robots.fresh),
+      });
       return { kind: 'robots-read' };
-    case 'allow-all':
-      await saveRules(db, target.origin, { body: null, statusCode: statusCode ?? 404, freshMs });
-      return { kind: 'robots-read' };
+    }
     case 'redirect':
-      if (target.hop >= MOST_HOPS) {
-        await saveRules(db, target.origin, { body: null, statusCode: statusCode ?? 302, freshMs });
-        return { kind: 'robots-read' };
-      }
       await extendClaim(db, target.origin, claimMs(deps));
       return {
         kind: 'robots-moved',
@@ -93,16 +101,45 @@ export async function fetchRobots(
       const hold = await saveUnreachable(db, target.origin, {
         statusCode,
         error: verdict.reason,
-        holdMs,
-        maxHoldMs,
-        giveUpMs,
+        ...config.robots,
       });
+      // The rules of before hold on, for this page as for every other.
+      if (hold.rulesKnown) return { kind: 'robots-read' };
       const reason = `robots.txt of ${target.origin}: ${verdict.reason}`;
       // The page that tries must give up too, or it would be the last one of its crawl, for ever.
-      if (hold.failingForMs > giveUpMs) return { kind: 'attempt', report: blockedReport(givenUp(reason)) };
+      if (hold.failingForMs > config.robots.giveUpMs)
+        return { kind: 'attempt', report: blockedReport(givenUp(reason, hold.failingForMs)) };
       return { kind: 'held', until: hold.until, reason };
     }
   }
+}
+
+function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: RobotsHop): RobotsVerdict {
+  const verdict = robotsVerdict(exchange, url);
+  return verdict.kind === 'redirect' && hop >= MOST_HOPS ? { kind: 'allow-all' } : verdict;
+}
+
+/** What the site asks for now goes to its throttle with the release; true: there is something to tell. */
+async function noteCrawlDelay(
+  { db, config, log }: Deps,
+  lease: LeaseKeeper,
+  origin: string,
+  verdict: RobotsVerdict,
+): Promise<boolean> {
+  if (verdict.kind !== 'rules' && verdict.kind !== 'allow-all') return false;
+  // A robots.txt that is gone takes its Crawl-delay with it; where none was known, the throttle is spared a write.
+  if (verdict.kind === 'allow-all' && !(await knowsRobots(db, origin))) return false;
+  const token = productToken(config.userAgent);
+  const delayMs = verdict.kind === 'rules' ? parseRobots(verdict.text, { origin, token }).crawlDelayMs : null;
+  const { maxCrawlDelayMs } = config.throttle;
+  if (delayMs !== null && delayMs > maxCrawlDelayMs) {
+    log.warn(
+      { origin, crawlDelayMs: delayMs, maxCrawlDelayMs },
+      'robots.txt asks for a Crawl-delay above throttle.maxCrawlDelay, which is kept instead',
+    );
+  }
+  lease.noteCrawlDelay({ origin, delayMs }, politenessKey(origin, config.politenessKey));
+  return true;
 }
 
 /** Nothing went out: the claim is free for the next page; a hop under way keeps its claim and asks again. */

@@ -5,9 +5,10 @@ import type { Deps } from './deps.ts';
 import { makeFetchPage } from './fetch-page.ts';
 import { makeParsePage } from './parse-page.ts';
 import { makePersistPage } from './persist-page.ts';
+import { makeReadSitemap } from './read-sitemap.ts';
 import { makeThrottleSteps } from './throttle-steps.ts';
 
-export type { OpenedCrawl } from './crawl-steps.ts';
+export type { OpenedCrawl, SweepResult } from './crawl-steps.ts';
 export type { Deps } from './deps.ts';
 export type { FetchResult } from './fetch-page.ts';
 export type { PersistInput, PersistResult } from './persist-page.ts';
@@ -19,6 +20,7 @@ export function makeActivities(deps: Deps) {
       acquireSlot: makeAcquireSlot(deps),
       parsePage: makeParsePage(deps),
       persistPage: makePersistPage(deps),
+      readSitemap: makeReadSitemap(deps),
       ...makeCrawlSteps(deps),
     },
     fetches: { fetchPage: makeFetchPage(deps) },

@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RequestRecord } from '../src/attempt.ts';
-import { type Exchange, type GateVerdict, parseRetryAfter } from '../src/http/index.ts';
+import type { AllowedBy, RequestRecord } from '../src/attempt.ts';
+import { type Exchange, type GateVerdict, isTimeout, parseRetryAfter } from '../src/http/index.ts';
 import { agoAtLeastMs, type Reading, readClocks } from '../src/server-clock.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
 import { throttleId } from '../workflows/ids.ts';
 import { releasedSignal, startedSignal, withdrawnSignal } from '../workflows/messages.ts';
-import type { Reception, Release } from '../workflows/throttle/types.ts';
+import type { Reception, Release, Use } from '../workflows/throttle/types.ts';
 import { askThrottle } from './acquire-slot.ts';
 import type { Deps } from './deps.ts';
 import type { FetchInput } from './fetch-page.ts';
@@ -21,12 +21,15 @@ const REPORT_FOR_MS = 5_000;
 
 export class LeaseKeeper {
   private started: { at: Reading; serverMs: number; errorMs: number } | null = null;
-  private ended: { reception: Reception; tookMs: number; retryAfterMs: number | null } | null = null;
+  private ended: Omit<Extract<Use, { kind: 'started' }>, 'kind' | 'agoMs'> | null = null;
   /** Nothing was written, yet the site was bothered: a connection that failed. */
   private knocked = false;
   private crawlDelay: Release['crawlDelay'];
   private elsewhere: { crawlDelay: NonNullable<Release['crawlDelay']>; domain: string } | null = null;
   private reported: Promise<boolean> | null = null;
+  /** The next request may start before this one has ended: its throttle then waits to hear that this one has started. */
+  inCompany = false;
+  private began = performance.now();
 
   constructor(
     private readonly deps: Deps,
@@ -39,12 +42,18 @@ export class LeaseKeeper {
     return this.started !== null;
   }
 
+  /** This process itself stood still since the request was begun: what timed out, did so for that. */
+  get stoodStill(): boolean {
+    return this.deps.lag.laggedSince(this.began);
+  }
+
   /** Waits until the lease may be used. Null: go on; else why it cannot be kept. */
   async ready(): Promise<string | null> {
     for (;;) {
       const verdict = this.deps.clock.judge(this.input.lease, readClocks());
       switch (verdict.verdict) {
         case 'go':
+          this.began = performance.now();
           return null;
         case 'wait':
           await delay(verdict.ms, undefined, { signal: this.signal });
@@ -66,23 +75,32 @@ export class LeaseKeeper {
     const verdict = this.deps.clock.judge(this.input.lease, at);
     if (verdict.verdict !== 'go') return { go: false, reason: refusalOf(verdict.verdict) };
     this.started = { at, serverMs: verdict.startedAtEarly, errorMs: verdict.errorMs };
-    if (this.input.ask.concurrency > 1) void this.sayStarted();
+    if (this.inCompany) void this.sayStarted();
     return { go: true, startedAt: verdict.startedAtEarly };
   };
 
   /** What the exchange means for politeness, and its record. Null: nothing was written. */
-  conclude(exchange: Exchange, url: string): RequestRecord | null {
+  conclude(exchange: Exchange, url: string, allowedBy: AllowedBy | null): RequestRecord | null {
     if (exchange.kind === 'refused') return null;
     const tookMs = exchange.tookMs;
     const status = exchange.kind === 'response' ? exchange.status : (exchange.status ?? null);
     this.knocked = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';
+    const retryAfterMs =
+      exchange.kind === 'response' && (exchange.status === 429 || exchange.status === 503)
+        ? parseRetryAfter(exchange.headers['retry-after'], Date.now())
+        : null;
+    const { maxRetryAfterMs } = this.deps.config.throttle;
+    if (retryAfterMs !== null && retryAfterMs > maxRetryAfterMs) {
+      this.deps.log.warn(
+        { url, retryAfterMs, maxRetryAfterMs },
+        'the site asks for a Retry-After above throttle.maxRetryAfter, which is kept instead',
+      );
+    }
     this.ended = {
-      reception: receptionOf(exchange),
+      reception: this.receptionOf(exchange),
       tookMs,
-      retryAfterMs:
-        exchange.kind === 'response' && (exchange.status === 429 || exchange.status === 503)
-          ? parseRetryAfter(exchange.headers['retry-after'], Date.now())
-          : null,
+      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+      ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
     };
     if (this.started === null) return null;
     const { serverMs, errorMs } = this.started;
@@ -94,6 +112,7 @@ export class LeaseKeeper {
       startedAt: serverMs,
       startedErrorMs: errorMs,
       minGapMs: lease.minGapMs,
+      allowedBy,
       statusCode: status,
       tookMs,
     };
@@ -157,18 +176,24 @@ export class LeaseKeeper {
   private use(): Release['use'] {
     if (this.started === null && !this.knocked) return { kind: 'unused' };
     if (this.started !== null && this.ended === null) return { kind: 'lost' };
-    const { reception, tookMs, retryAfterMs } = this.ended ?? {
-      reception: 'unreachable',
-      tookMs: 0,
-      retryAfterMs: null,
-    };
     return {
       kind: 'started',
       agoMs: this.agoMs(),
-      tookMs,
-      reception,
-      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+      ...(this.ended ?? { reception: 'unknown', tookMs: 0 }),
     };
+  }
+
+  /** Only a connection that did not come about speaks for all pages of its origin. */
+  private receptionOf(exchange: Exclude<Exchange, { kind: 'refused' }>): Reception {
+    if (exchange.kind === 'error') {
+      const isOurFault =
+        exchange.errorKind === 'aborted' || (isTimeout(exchange.errorKind) && this.stoodStill);
+      if (isOurFault) return 'unknown';
+      return exchange.startedAt === null ? 'unreachable' : 'broken';
+    }
+    const { status } = exchange;
+    if (status >= 500 || status === 429) return 'overloaded';
+    return status >= 400 ? 'denied' : 'ok';
   }
 
   private agoMs(): number {
@@ -185,10 +210,12 @@ export class LeaseKeeper {
       await connection.withDeadline(Date.now() + REPORT_FOR_MS, () => say(throttle));
       return true;
     } catch (error) {
-      this.deps.log.warn(
-        { lease: this.input.lease.id, err: error },
-        'the throttle could not be told; the page will',
-      );
+      if (!this.deps.outages.explain(error)) {
+        this.deps.log.warn(
+          { lease: this.input.lease.id, err: error },
+          'the throttle could not be told; the page will',
+        );
+      }
       return false;
     }
   }
@@ -203,9 +230,4 @@ function refusalOf(verdict: 'wait' | 'too-late' | 'no-clock'): string {
     case 'no-clock':
       return "the throttle's clock was not known well enough";
   }
-}
-
-function receptionOf(exchange: Exclude<Exchange, { kind: 'refused' }>): Reception {
-  if (exchange.kind === 'error') return 'unreachable';
-  return exchange.status >= 500 || exchange.status === 429 ? 'overloaded' : 'ok';
 }

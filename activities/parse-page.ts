@@ -1,8 +1,10 @@
 /** parsePage: reads the stored body and leaves what it found in the content store, under a key small enough for a history. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { ParsedRef } from '../src/attempt.ts';
+import { messageOf } from '../src/causes.ts';
 import type { ContentStore } from '../src/content-store.ts';
-import type { PageSource, Parse, ParsedPage } from '../src/html/index.ts';
+import type { PageSource, Parse, ParsedDocument } from '../src/html/index.ts';
+import { productToken } from '../src/http/index.ts';
 import type { Deps } from './deps.ts';
 
 export interface ParseInput {
@@ -10,34 +12,44 @@ export interface ParseInput {
   url: string;
   contentHash: string;
   contentType: string;
+  contentLanguage: string | null;
 }
 
-export function makeParsePage({ store, parse, crawlOf }: Deps) {
+export function makeParsePage({ store, parse, crawlOf, config }: Deps) {
   return async function parsePage({
     crawlId,
     url,
     contentHash,
     contentType,
+    contentLanguage,
   }: ParseInput): Promise<ParsedRef> {
     const { settings } = await crawlOf(crawlId);
     const body = await store.get(contentHash);
-    const parsed = await parseOrGiveUp(parse, { body, url, contentType, maxLinks: settings.maxLinksPerPage });
+    const parsed = await parseOrGiveUp(parse, {
+      body,
+      url,
+      contentType,
+      contentLanguage: contentLanguage ?? undefined,
+      token: productToken(config.userAgent),
+      maxLinks: settings.maxLinksPerPage,
+      rules: settings.urls,
+    });
     const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
-    return { hash, title: parsed.title, language: parsed.language, linksFound: parsed.linksFound };
+    return { hash, title: parsed.title };
   };
 }
 
 /** Only the parser's own verdict may end a page; a store or a database that is away is waited out. */
-async function parseOrGiveUp(parse: Parse, source: PageSource): Promise<ParsedPage> {
+async function parseOrGiveUp(parse: Parse, source: PageSource): Promise<ParsedDocument> {
   try {
     return await parse(source);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw ApplicationFailure.nonRetryable(`The page could not be parsed: ${why}`, 'Unparsable');
   }
 }
 
 /** What parsePage left under this key. */
-export async function readParsed(store: ContentStore, hash: string): Promise<ParsedPage> {
+export async function readParsed(store: ContentStore, hash: string): Promise<ParsedDocument> {
   return JSON.parse((await store.get(hash)).toString('utf8'));
 }

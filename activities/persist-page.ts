@@ -1,12 +1,16 @@
 /** persistPage: writes what happened to a page, lets in what that made room for, and returns the pages to start. */
-import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
-import type { ParsedPage } from '../src/html/index.ts';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { AttemptReport, Found, ParsedRef } from '../src/attempt.ts';
+import { messageOf } from '../src/causes.ts';
+import type { ParsedDocument } from '../src/html/index.ts';
 import type { FinalStatus } from '../src/outcome.ts';
 import type { CrawlSettings } from '../src/settings.ts';
 import { admit } from '../src/storage/admit.ts';
+import { admitSitemaps } from '../src/storage/admit-sitemaps.ts';
 import type { Recorded } from '../src/storage/page-row.ts';
-import { endPage, recordAttempt } from '../src/storage/record-attempt.ts';
-import type { OutLink } from '../src/storage/register-links.ts';
+import { endPage, type ParsedRecord, recordAttempt } from '../src/storage/record-attempt.ts';
+import { announceSitemaps } from '../src/storage/register-sitemaps.ts';
 import { recordWait } from '../src/storage/step-aside.ts';
 import { nothingUnderWay } from '../src/storage/sweep.ts';
 import { nudgeSignal } from '../workflows/messages.ts';
@@ -39,20 +43,40 @@ export interface PersistResult {
   start: AdmittedPage[];
 }
 
+/** A second and a half of tries: what is a matter of the moment, and not known for it, is over by then. */
+const MOST_TRIES = 5;
+
 export function makePersistPage(deps: Deps) {
   return async function persistPage(input: PersistInput): Promise<PersistResult> {
-    const { settings } = await deps.crawlOf(input.crawlId);
-    const { goesOn, domains } = await record(deps, settings, input);
-    const start = await admit(deps.db, {
-      crawlId: input.crawlId,
-      window: settings.window,
-      by: occasion(input),
-      domains: [...new Set(domains)],
-    });
-    if (!goesOn && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId)))
-      await nudge(deps, input.crawlId);
-    return { goesOn, start };
+    try {
+      return await persist(deps, input);
+    } catch (error) {
+      throw orPoison(deps, input, error);
+    }
   };
+}
+
+/** An outage is waited out without limit. What nothing explains but a bug is tried a few times, then the page decides. */
+function orPoison({ outages, log }: Deps, { pageId, event }: PersistInput, error: unknown): unknown {
+  if (outages.explain(error) || Context.current().info.attempt < MOST_TRIES) return error;
+  log.error({ pageId, event: event.kind, err: error }, 'a page could not be recorded');
+  const why = messageOf(error);
+  return ApplicationFailure.nonRetryable(`It could not be recorded: ${why}`, 'Unrecordable');
+}
+
+async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> {
+  const { settings } = await deps.crawlOf(input.crawlId);
+  const { goesOn, domains } = await record(deps, settings, input);
+  const admission = { crawlId: input.crawlId, by: occasion(input), domains: [...new Set(domains)] };
+  if (settings.sitemaps) await admitSitemaps(deps.db, admission);
+  const start = await admit(deps.db, {
+    ...admission,
+    window: settings.window,
+    warmup: settings.warmup,
+  });
+  if (!goesOn && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId)))
+    await nudge(deps, input.crawlId);
+  return { goesOn, start };
 }
 
 async function record(
@@ -68,15 +92,31 @@ async function record(
     case 'attempt': {
       const { kind: _, parsed: ref, ...attempt } = event;
       // The links of a page may be more than a history can hold: they come from the content store.
-      const parsed = ref && { ...ref, links: linksOf(await readParsed(store, ref.hash)) };
-      return recordAttempt(db, settings, config.politenessKey, { crawlId, pageId, ...attempt, parsed });
+      const parsed = ref && recordOf(ref.hash, await readParsed(store, ref.hash), event.report.found);
+      const announced = settings.sitemaps
+        ? await announceSitemaps(db, settings, config.politenessKey, pageId)
+        : [];
+      const done = { crawlId, pageId, ...attempt, parsed };
+      const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, done);
+      return { goesOn, domains: [...domains, ...announced] };
     }
   }
 }
 
-/** What <meta name="robots"> says of the page holds for each of its links. */
-function linksOf({ links, nofollow }: ParsedPage): OutLink[] {
-  return nofollow ? links.map((link) => ({ ...link, nofollow })) : links;
+/** What X-Robots-Tag and <meta> say adds up, and nofollow of the page holds for each of its links. */
+function recordOf(
+  hash: string,
+  { headings: _, text: __, ...page }: ParsedDocument,
+  found: Found,
+): ParsedRecord {
+  const header = found.kind === 'document' ? found.directives : { noindex: false, nofollow: false };
+  const nofollow = page.nofollow || header.nofollow;
+  return {
+    ...page,
+    hash,
+    noindex: page.noindex || header.noindex,
+    links: nofollow ? page.links.map((link) => ({ ...link, nofollow })) : page.links,
+  };
 }
 
 /** The same for every run of one persist, different for the next: see `admitted_by`. */

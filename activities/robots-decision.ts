@@ -1,62 +1,64 @@
 /** Whether a page may be fetched, decided after the grant from the stored robots.txt of its origin. */
+import type { AllowedBy } from '../src/attempt.ts';
 import { productToken } from '../src/http/index.ts';
-import { parseRobots, type RobotsRules } from '../src/robots/index.ts';
+import { ParsedRules } from '../src/robots/index.ts';
 import { consultRobots } from '../src/storage/robots.ts';
 import { originOf } from '../src/urls/index.ts';
+import { inWords } from '../workflows/words.ts';
 import type { Deps } from './deps.ts';
 
 export type RobotsDecision =
-  | { kind: 'fetch' }
+  | { kind: 'fetch'; allowedBy: AllowedBy }
   /** The rules are missing or old, and this page is the one to fetch them. */
   | { kind: 'read-robots' }
   | { kind: 'held'; until: number; reason: string }
   | { kind: 'disallowed'; why: string };
 
+/** A claim ends long before its time as a rule: the others look again this soon. */
+const LOOK_AGAIN_MS = 5_000;
+
 /** A claim outlives its fetch by little: should its worker die, the next page may try. */
 const CLAIM_SLACK_MS = 10_000;
 
-/** Rules in use at a time in one process; parsing them for every page would be waste. */
-const PARSED_KEPT = 500;
+/** Some thousand sites' worth; a hundred megabytes of memory where every line of it is a rule. */
+const parsed = new ParsedRules(4 * 1024 * 1024);
 
-export async function decideByRobots(deps: Deps, url: string, domain: string): Promise<RobotsDecision> {
+/** `justTried`: this page has spent its last slot on robots.txt; old rules will do, or it would do nothing else. */
+export async function decideByRobots(
+  deps: Deps,
+  { url, domain, justTried }: { url: string; domain: string; justTried: boolean },
+): Promise<RobotsDecision> {
   const origin = originOf(url);
   const { config, db } = deps;
-  const stored = await consultRobots(db, origin, domain, claimMs(deps));
+  const stored = await consultRobots(db, { origin, domain, claimMs: claimMs(deps), oldRulesDo: justTried });
   switch (stored.kind) {
     case 'claimed':
       return { kind: 'read-robots' };
     case 'held':
       // A claim is no failure: somebody is about to know.
-      if (!stored.beingFetched && stored.failingForMs > config.robots.giveUpMs) {
-        return { kind: 'disallowed', why: givenUp(stored.why) };
+      if (stored.beingFetched) {
+        const until = Math.min(stored.until, Date.now() + LOOK_AGAIN_MS);
+        return { kind: 'held', until, reason: stored.why };
+      }
+      if (stored.failingForMs > config.robots.giveUpMs) {
+        return { kind: 'disallowed', why: givenUp(stored.why, stored.failingForMs) };
       }
       return { kind: 'held', until: stored.until, reason: stored.why };
     case 'rules': {
-      if (stored.body === null) return { kind: 'fetch' };
-      const rules = parsedOnce(origin, stored.fetchedAt, stored.body);
-      if (rules.isAllowed(url, productToken(config.userAgent))) return { kind: 'fetch' };
+      const agent = productToken(config.userAgent);
+      const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
+      if (stored.body === null) return fetch;
+      const text = { origin, token: agent, fetchedAt: stored.fetchedAt, text: stored.body };
+      if (parsed.get(text).isAllowed(url)) return fetch;
       return { kind: 'disallowed', why: `Disallowed by ${origin}/robots.txt.` };
     }
   }
 }
 
-export function givenUp(why: string): string {
-  return `${why} Given up.`;
+export function givenUp(why: string, failingForMs: number): string {
+  return `${why} Given up after ${inWords(failingForMs)} without it.`;
 }
 
 export function claimMs({ config }: Deps): number {
   return config.crawl.fetch.totalTimeoutMs + CLAIM_SLACK_MS;
-}
-
-const parsed = new Map<string, { fetchedAt: number; rules: RobotsRules }>();
-
-function parsedOnce(origin: string, fetchedAt: number, body: string): RobotsRules {
-  const known = parsed.get(origin);
-  if (known?.fetchedAt === fetchedAt) return known.rules;
-  const rules = parseRobots(body, origin);
-  parsed.delete(origin);
-  parsed.set(origin, { fetchedAt, rules });
-  const [oldest] = parsed.keys();
-  if (parsed.size > PARSED_KEPT && oldest !== undefined) parsed.delete(oldest);
-  return rules;
 }

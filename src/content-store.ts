@@ -3,10 +3,12 @@
  * The same content is stored once, and an object is either whole or not there.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { createGunzip, gunzip, gzip } from 'node:zlib';
+import { messageOf } from './causes.ts';
 
 export interface ContentStore {
   /**
@@ -15,7 +17,23 @@ export interface ContentStore {
    */
   put(bytes: Uint8Array, options?: { derived?: boolean }): Promise<string>;
   get(key: string): Promise<Buffer>;
+  /** The same in pieces; what is damaged is known, and thrown, only at its end. */
+  stream(key: string): AsyncIterable<Buffer>;
+  has(key: string): Promise<boolean>;
+  /** Rejects while there is no room for a body. */
+  probe(): Promise<void>;
 }
+
+/** A full disk, a volume that is not there: a matter of the store, not of what was to be written. */
+export class UnwritableContent extends Error {
+  constructor(what: string, path: string, cause: unknown) {
+    super(`${what} could not be written to ${path}: ${messageOf(cause)}.`, { cause });
+    this.name = 'UnwritableContent';
+  }
+}
+
+/** More than most bodies take when they are packed. */
+const PROBE_BYTES = 1024 * 1024;
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
@@ -34,26 +52,55 @@ export function openContentStore(directory: string): ContentStore {
         await mkdir(dirname(path), { recursive: true });
         await writeWhole(path, await compress(bytes), !derived);
       } catch (error) {
-        throw new Error(`Content ${key} could not be written to ${path}: ${messageOf(error)}.`, {
-          cause: error,
-        });
+        throw new UnwritableContent(`Content ${key}`, path, error);
       }
       return key;
     },
 
+    has: (key) => exists(pathOf(key)),
+
     async get(key) {
-      if (!/^[0-9a-f]{64}$/.test(key))
-        throw new Error(`"${key}" is not a content key: it must be a SHA-256 in hex.`);
-      const path = pathOf(key);
+      const path = pathOf(checked(key));
       const bytes = await readFile(path)
         .then(decompress)
         .catch((error: unknown) => {
-          throw new Error(`Content ${key} could not be read from ${path}: ${messageOf(error)}.`, {
-            cause: error,
-          });
+          throw unreadable(key, path, error);
         });
-      if (sha256(bytes) !== key) throw new Error(`Content ${key} is damaged: ${path} holds something else.`);
+      if (sha256(bytes) !== key) throw damaged(key, path);
       return bytes;
+    },
+
+    async *stream(key) {
+      const path = pathOf(checked(key));
+      const hash = createHash('sha256');
+      const unpacked = createGunzip();
+      const packed = createReadStream(path);
+      // A file that cannot be read ends what is made of it.
+      packed.once('error', (error) => unpacked.destroy(error));
+      packed.pipe(unpacked);
+      try {
+        for await (const chunk of unpacked) {
+          hash.update(chunk);
+          yield chunk;
+        }
+      } catch (error) {
+        throw unreadable(key, path, error);
+      } finally {
+        packed.destroy();
+      }
+      if (hash.digest('hex') !== key) throw damaged(key, path);
+    },
+
+    async probe() {
+      const path = join(directory, `probe.${randomUUID()}.tmp`);
+      try {
+        await mkdir(directory, { recursive: true });
+        await writeFile(path, Buffer.alloc(PROBE_BYTES));
+      } catch (error) {
+        throw new UnwritableContent('A probe', path, error);
+      } finally {
+        await rm(path, { force: true });
+      }
     },
   };
 }
@@ -77,6 +124,19 @@ async function writeWhole(path: string, bytes: Buffer, synced: boolean): Promise
   }
 }
 
+function checked(key: string): string {
+  if (/^[0-9a-f]{64}$/.test(key)) return key;
+  throw new Error(`"${key}" is not a content key: it must be a SHA-256 in hex.`);
+}
+
+function unreadable(key: string, path: string, error: unknown): Error {
+  return new Error(`Content ${key} could not be read from ${path}: ${messageOf(error)}.`, { cause: error });
+}
+
+function damaged(key: string, path: string): Error {
+  return new Error(`Content ${key} is damaged: ${path} holds something else.`);
+}
+
 function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
@@ -86,8 +146,4 @@ function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

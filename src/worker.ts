@@ -3,8 +3,9 @@
  * workflows/ids.ts for why they are apart.
  */
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { IllegalStateError } from '@temporalio/common';
 import {
   bundleWorkflowCode,
@@ -19,13 +20,16 @@ import { makeActivities } from '../activities/index.ts';
 import { fetchQueue, throttleQueue } from '../workflows/ids.ts';
 import type { AmbleConfig } from './config/index.ts';
 import { openContentStore } from './content-store.ts';
+import { heartbeats } from './heartbeats.ts';
 import { makeParser } from './html/index.ts';
 import { makeAgentPool } from './http/index.ts';
 import { watchLoopLag } from './loop-lag.ts';
+import { type Outages, watchForOutages } from './outages.ts';
 import { remember } from './remember.ts';
 import { ServerClock } from './server-clock.ts';
 import { readCrawl } from './storage/crawls.ts';
 import { openDatabase } from './storage/database.ts';
+import { connectTemporal } from './temporal-connection.ts';
 import { temporalLogger } from './temporal-logger.ts';
 
 export interface WorkerSetup {
@@ -33,10 +37,12 @@ export interface WorkerSetup {
   temporal: { address: string; namespace: string };
   databaseUrl: string;
   log: Logger;
+  /** Serves throttles alone: to steer a domain is no reason to crawl. */
+  onlyThrottles?: boolean;
 }
 
 export interface RunningWorker {
-  /** Takes no new work, lets what is under way finish, then closes everything. */
+  /** Takes no new work, lets what is under way finish while there is time, then closes everything. */
   stop(): Promise<void>;
   /** Rejects when the worker cannot go on. */
   failed: Promise<never>;
@@ -49,11 +55,23 @@ export interface RunningWorker {
 const PAGE_TASKS = 200;
 
 /** About 0.3 MB each; a page that waits for long is evicted and replayed when its grant comes. */
-const CACHED_PAGES = 400;
-const CACHED_THROTTLES = 200;
+const CACHED_PAGES = 200;
+const CACHED_THROTTLES = 100;
 
-/** What is under way may finish for so long; then it is cancelled, and at last left behind. */
-const STOPPING = { shutdownGraceTime: '10s', shutdownForceTime: '20s' } as const;
+/**
+ * A throttle whose history cannot be replayed ends, and the next ask begins another, which trusts nothing and keeps the gap:
+ * otherwise its domain would stand still until somebody noticed.
+ */
+const ENDED_BY = { '*': [], DomainThrottle: ['NondeterminismError'] };
+
+/**
+ * How the time to stop is shared out. What is under way may finish for most of it; then it is cancelled, which sends a fetch
+ * back to its page, and at last left behind. The throttles come after that, because all of it ends by telling them.
+ */
+const STOPPING = {
+  others: { shutdownGraceTime: 0.6, shutdownForceTime: 0.8 },
+  throttles: { shutdownGraceTime: 0.05, shutdownForceTime: 0.1 },
+} as const;
 
 const CRAWLS_REMEMBERED = 100;
 
@@ -62,63 +80,81 @@ export async function startWorker({
   temporal,
   databaseUrl,
   log,
+  onlyThrottles = false,
 }: WorkerSetup): Promise<RunningWorker> {
-  installRuntime(log);
-  const connection = await NativeConnection.connect({ address: temporal.address });
-  const clientConnection = await Connection.connect({ address: temporal.address });
+  const clientConnection = await connectTemporal(temporal.address);
   const db = openDatabase(databaseUrl);
+  const store = openContentStore(config.contentDir);
+  const outages = watchForOutages({ connection: clientConnection, db, store, log });
+  installRuntime(log, outages);
+  const connection = await NativeConnection.connect({ address: temporal.address });
   const agents = makeAgentPool();
   const lag = watchLoopLag();
   const activities = makeActivities({
     config,
     db,
     client: new Client({ connection: clientConnection, namespace: temporal.namespace }),
-    store: openContentStore(config.contentDir),
+    store,
     agents,
     clock: new ServerClock(),
     lag,
     parse: makeParser(),
     log,
+    outages,
     crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
   });
-  const shared = { connection, namespace: temporal.namespace, ...STOPPING } as const;
-  const workers = await Promise.all([
-    Worker.create({
-      ...shared,
+  const { stopWithinMs } = config;
+  const shared = (parts: { shutdownGraceTime: number; shutdownForceTime: number }) => ({
+    connection,
+    namespace: temporal.namespace,
+    interceptors: { activity: [heartbeats] },
+    shutdownGraceTime: parts.shutdownGraceTime * stopWithinMs,
+    shutdownForceTime: parts.shutdownForceTime * stopWithinMs,
+  });
+  const options: WorkerOptions[] = [
+    {
+      ...shared(STOPPING.others),
       ...(await workflows()),
       taskQueue: config.taskQueue,
       activities: activities.pages,
       maxConcurrentWorkflowTaskExecutions: PAGE_TASKS,
       maxConcurrentLocalActivityExecutions: PAGE_TASKS,
       maxCachedWorkflows: CACHED_PAGES,
-    }),
-    Worker.create({
-      ...shared,
+    },
+    {
+      ...shared(STOPPING.others),
       taskQueue: fetchQueue(config.taskQueue),
       activities: activities.fetches,
       maxConcurrentActivityTaskExecutions: config.fetchSlots,
-    }),
-    Worker.create({
-      ...shared,
+    },
+    {
+      ...shared(STOPPING.throttles),
       ...(await workflows()),
       taskQueue: throttleQueue(config.taskQueue),
       activities: activities.throttles,
       maxCachedWorkflows: CACHED_THROTTLES,
-    }),
-  ]);
+      workflowFailureErrorTypes: ENDED_BY,
+    },
+  ];
+  const wanted = onlyThrottles ? options.slice(-1) : options;
+  const workers = await Promise.all(wanted.map((one) => Worker.create(one)));
   const running = workers.map((worker) => ({ worker, ended: worker.run() }));
   return {
     failed: Promise.all(running.map(({ ended }) => ended)).then(() => new Promise<never>(() => {})),
     async stop() {
-      // The throttles are the last: pages and fetches end by asking and telling them.
-      const [pages, fetches, throttles] = running;
-      await drain([pages, fetches]);
-      await drain([throttles]);
-      lag.stop();
-      await agents.destroy();
-      await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
+      await Promise.race([stopInOrder(), sleep(stopWithinMs)]);
     },
   };
+
+  async function stopInOrder(): Promise<void> {
+    // The throttles are the last: pages and fetches end by asking and telling them.
+    await drain(running.slice(0, -1));
+    await drain(running);
+    lag.stop();
+    outages.stop();
+    await agents.destroy();
+    await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
+  }
 }
 
 interface Running {
@@ -126,9 +162,9 @@ interface Running {
   ended: Promise<void>;
 }
 
-async function drain(running: readonly (Running | undefined)[]): Promise<void> {
-  for (const one of running) if (one?.worker.getState() === 'RUNNING') one.worker.shutdown();
-  await Promise.allSettled(running.map((one) => one?.ended));
+async function drain(running: readonly Running[]): Promise<void> {
+  for (const { worker } of running) if (worker.getState() === 'RUNNING') worker.shutdown();
+  await Promise.allSettled(running.map(({ ended }) => ended));
 }
 
 type Workflows = NonNullable<WorkerOptions['workflowBundle']>;
@@ -147,9 +183,9 @@ async function workflows(): Promise<{ workflowBundle: Workflows }> {
 }
 
 /** The SDK's own log lines go where ours go, unless this process has set its runtime up already. */
-function installRuntime(log: Logger): void {
+function installRuntime(log: Logger, outages: Outages): void {
   try {
-    Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
+    Runtime.install({ logger: temporalLogger(log, outages), shutdownSignals: [] });
   } catch (error) {
     if (!(error instanceof IllegalStateError)) throw error;
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,12 @@ describe('the content store', () => {
   const files = async (): Promise<string[]> => {
     const entries = await readdir(directory, { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  };
+
+  const inPieces = async (key: string): Promise<Buffer[]> => {
+    const pieces: Buffer[] = [];
+    for await (const piece of store.stream(key)) pieces.push(piece);
+    return pieces;
   };
 
   test('gives back what was put in, under its SHA-256', async () => {
@@ -76,7 +82,26 @@ describe('the content store', () => {
     await expect(store.get(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
   });
 
+  test('gives a large object in pieces', async () => {
+    const bytes = randomBytes(300_000);
+    const pieces = await inPieces(await store.put(bytes));
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(Buffer.concat(pieces)).toEqual(bytes);
+  });
+
+  test('notices in pieces too what is missing or damaged', async () => {
+    const key = await store.put(Buffer.from('right'));
+    const [file = ''] = await files();
+    await writeFile(file, gzipSync('wrong'));
+    await expect(inPieces(key)).rejects.toThrow(`Content ${key} is damaged: ${file}`);
+    await writeFile(file, 'not gzip at all');
+    await expect(inPieces(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
+    await rm(file);
+    await expect(inPieces(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
+  });
+
   test('takes nothing but a key for a key', async () => {
+    await expect(inPieces('../../etc/passwd')).rejects.toThrow('is not a content key');
     await expect(store.get('../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is not a content key');
   });
 

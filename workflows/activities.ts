@@ -27,6 +27,21 @@ const soon = {
   retry: { initialInterval: '100ms', maximumInterval: '1s' },
 } as const;
 export const local = proxyLocalActivities<Activities>(soon);
-export const regular = proxyActivities<Activities>({ startToCloseTimeout: '2m', retry: patiently });
+/** Without heartbeats a step that its worker took along when it was killed would be missed only after two minutes. */
+export const regular = proxyActivities<Activities>({
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '10s',
+  retry: patiently,
+});
+
+/**
+ * Always regular, unlike parsing: there are few sitemaps, and the largest takes its time. Run again it begins anew, and adds
+ * nothing that is there already.
+ */
+export const { readSitemap } = proxyActivities<Activities>({
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '1m',
+  retry: patiently,
+});
 
 export const throttle = proxyActivities<ThrottleActivities>({ startToCloseTimeout: '30s', retry: patiently });

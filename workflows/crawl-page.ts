@@ -2,16 +2,15 @@
  * One page, from its admission to its final status: ask for a slot, fetch, parse, persist, start what was found.
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
-import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { CancellationScope, continueAsNew, isCancellation, sleep } from '@temporalio/workflow';
 import type { FetchResult, PersistInput, PersistResult } from '../activities/index.ts';
 import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
-import { local, regular } from './activities.ts';
-import { durably } from './durably.ts';
+import { local, readSitemap, regular } from './activities.ts';
+import { durably, failureOf } from './durably.ts';
 import { type PageInput, type RobotsHop, startPages } from './pages.ts';
 import { retryDelayMs } from './retry-policy.ts';
-import { type Granted, Slots } from './slots.ts';
+import { type Granted, type Slot, Slots } from './slots.ts';
 import { spendSlot } from './spend-slot.ts';
 import { brief, inWords } from './words.ts';
 
@@ -22,12 +21,24 @@ const MOST_SENT_AND_LOST = 3;
 const PATIENT_REFUSALS = 3;
 const REFUSAL_PAUSE_MS = 5_000;
 
+type Down = Extract<Slot, { kind: 'down' }>;
+
+/** How parse and persist say that the page itself is at fault. */
+type Verdict = 'Unparsable' | 'Unrecordable';
+
+const FAILED_TO_RECORD = { outcome: 'Failed', errorKind: 'record', found: { kind: 'nothing' } } as const;
+
 export async function CrawlPage(input: PageInput): Promise<void> {
   const slots = new Slots(input);
   try {
     await new PageVisit(input, slots).run();
   } catch (error) {
-    if (!isCancellation(error)) throw error;
+    if (!isCancellation(error)) {
+      const reason = lastWord(error, 'Unrecordable');
+      if (reason === null) throw error;
+      await settle(input, { kind: 'ended', status: 'Failed', reason });
+      return;
+    }
     await CancellationScope.nonCancellable(async () => {
       await slots.leave();
       await settle(input, { kind: 'ended', status: 'Cancelled', reason: 'the page was cancelled' });
@@ -59,15 +70,31 @@ class PageVisit {
     const { nextAt } = this.input.page;
     if (nextAt !== null) await this.sleepUntil(nextAt, 'next attempt');
     for (;;) {
-      const domain = this.robotsHop?.domain ?? this.input.page.domain;
-      const slot = await this.slots.acquire({ domain, front: this.front });
+      const { domain, url } = this.robotsHop ?? this.input.page;
+      const slot = await this.slots.acquire({ domain, origin: new URL(url).origin, front: this.front });
       if (slot.kind === 'renew') return this.renew();
       if (slot.kind === 'over') return this.end(slot.crawlOver);
       this.askedAt ??= slot.askedAt;
+      if (slot.kind === 'down') {
+        if (await this.standAside(slot)) continue;
+        return;
+      }
       const result = await spendSlot(this.input, this.slots, slot, this.robotsHop);
       const goesOn = await this.heed(slot, result);
       if (!goesOn) return;
     }
+  }
+
+  /** The site cannot be reached, as another page found out: that costs this one no attempt, unless it has no end. */
+  private async standAside({ until, since, why, givenUp }: Down): Promise<boolean> {
+    this.front = false;
+    this.robotsHop = null;
+    if (!givenUp) return this.wait(until, why);
+    const now = Date.now();
+    return this.conclude(
+      unsent('down', `${why} Given up after ${inWords(now - since)} without a connection.`, now),
+      { isLast: true },
+    );
   }
 
   /** What a fetch came to decides whether this page asks for another slot. */
@@ -92,43 +119,39 @@ class PageVisit {
         this.robotsHop = null;
         return this.wait(result.until, result.reason);
       case 'trouble':
-        return this.trouble(slot, result.reason, result.sent);
+        return this.trouble(slot, result);
       case 'attempt':
         return this.conclude(result.report);
     }
   }
 
-  /** Trouble of our own costs no attempt; only a request that was sent and lost is counted, so that it has an end. */
-  private async trouble(slot: Granted, reason: string, sent: boolean): Promise<boolean> {
-    if (sent) this.sentAndLost += 1;
+  /**
+   * Trouble of our own costs no attempt; only a request that was sent and lost, or a bug, is counted, so that it has an end.
+   */
+  private async trouble(
+    slot: Granted,
+    { reason, sent, counts = sent }: Extract<FetchResult, { kind: 'trouble' }>,
+  ): Promise<boolean> {
+    if (counts) this.sentAndLost += 1;
     if (this.sentAndLost < MOST_SENT_AND_LOST) {
       if (!sent) await sleep(REFUSAL_PAUSE_MS, { summary: brief(`trouble of our own: ${reason}`) });
       return true;
     }
     this.sentAndLost = 0;
-    return this.conclude({
-      outcome: 'Failed',
-      statusCode: null,
-      errorKind: 'lost',
-      error: `The fetch was lost ${MOST_SENT_AND_LOST} times; the last time: ${reason}`,
-      request: null,
-      finishedAt: Math.max(Date.now(), slot.lease.notBefore),
-      latencyMs: null,
-      bytes: null,
-      found: { kind: 'nothing' },
-    });
+    const error = `The fetch was lost ${MOST_SENT_AND_LOST} times; the last time: ${reason}`;
+    return this.conclude(unsent('lost', error, Math.max(Date.now(), slot.lease.notBefore)));
   }
 
   /** Records an attempt that counts; true when another one is due. */
-  private async conclude(fetched: AttemptReport): Promise<boolean> {
+  private async conclude(fetched: AttemptReport, { isLast } = { isLast: false }): Promise<boolean> {
     const { report, parsed, poisoned } = await this.parse(fetched);
     const { retry } = this.input.settings;
-    const again = isRetryable(report.outcome) && !poisoned;
+    const again = isRetryable(report.outcome) && !poisoned && !isLast;
     const delay = again ? retryDelayMs(retry, this.attempt, Math.random) : null;
     const retryAt = delay === null ? null : Date.now() + delay;
     const startedAt = report.request?.startedAt ?? report.finishedAt;
     const slotWaitMs = Math.max(0, startedAt - (this.askedAt ?? startedAt));
-    const { goesOn } = await settle(this.input, {
+    const { goesOn } = await this.record({
       kind: 'attempt',
       attempt: this.attempt,
       report,
@@ -144,36 +167,67 @@ class PageVisit {
     return true;
   }
 
+  /** What a bug keeps from being recorded ends the page Failed at last, with the reason and without what it brought. */
+  private async record(event: Extract<PersistInput['event'], { kind: 'attempt' }>): Promise<PersistResult> {
+    const tried = await this.tryAgain('record', 'Unrecordable', () => settle(this.input, event));
+    if (tried.ok) return tried.value;
+    const report = { ...event.report, ...FAILED_TO_RECORD, error: tried.reason };
+    return settle(this.input, { ...event, report, parsed: null, retryAt: null });
+  }
+
+  /** A step that finds this page at fault is tried again by the crawl's policy: a fix may be deployed within the hour. */
+  private async tryAgain<T>(
+    what: string,
+    verdict: Verdict,
+    step: () => Promise<T>,
+  ): Promise<{ ok: true; value: T } | { ok: false; reason: string }> {
+    const { retry } = this.input.settings;
+    for (let time = 1; ; time += 1) {
+      try {
+        return { ok: true, value: await step() };
+      } catch (error) {
+        const reason = lastWord(error, verdict);
+        if (reason === null) throw error;
+        const delay = retryDelayMs(retry, time, Math.random);
+        if (delay === null) return { ok: false, reason };
+        await this.sleepUntil(Date.now() + delay, `${what} again, ${time + 1} of ${retry.maximumAttempts},`);
+      }
+    }
+  }
+
+  /** Its entries enter the frontier while it is read: what comes back, and is left to persist, is how many they were. */
+  private async read(
+    report: AttemptReport,
+    { contentHash, contentType }: Extract<AttemptReport['found'], { kind: 'document' }>,
+  ): Promise<{ report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean }> {
+    const { crawlId, page } = this.input;
+    const read = await readSitemap.executeWithOptions({ summary: brief(`read the sitemap ${page.url}`) }, [
+      { crawlId, pageId: page.pageId, url: page.url, contentHash, contentType },
+    ]);
+    if (read.ok) return { report: { ...report, error: read.remark }, parsed: read.parsed, poisoned: false };
+    const rejected = { ...report, outcome: 'Rejected', errorKind: 'type', error: read.reason } as const;
+    return { report: rejected, parsed: null, poisoned: false };
+  }
+
   /** `poisoned`: parsing failed to the last retry; fetching the page again would not help. */
   private async parse(
     report: AttemptReport,
   ): Promise<{ report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean }> {
     if (report.found.kind !== 'document') return { report, parsed: null, poisoned: false };
-    const { page, crawlId, settings } = this.input;
-    const { contentHash, contentType } = report.found;
-    const document = { crawlId, url: page.url, contentHash, contentType };
+    if (this.input.page.sitemap) return this.read(report, report.found);
+    const { page, crawlId } = this.input;
+    const { contentHash, contentType, contentLanguage } = report.found;
+    const document = { crawlId, url: page.url, contentHash, contentType, contentLanguage };
     const summary = brief(`parse ${page.url}`);
-    for (let time = 1; ; time += 1) {
-      try {
-        const parsed = await durably(
-          () => local.parsePage.executeWithOptions({ summary }, [document]),
-          () => regular.parsePage.executeWithOptions({ summary }, [document]),
-        );
-        return { report, parsed, poisoned: false };
-      } catch (error) {
-        const reason = unparsable(error);
-        if (reason === null) throw error;
-        const delay = retryDelayMs(settings.retry, time, Math.random);
-        if (delay === null) {
-          const failed = { ...report, outcome: 'Failed', errorKind: 'parse', error: reason } as const;
-          return { report: failed, parsed: null, poisoned: true };
-        }
-        await this.sleepUntil(
-          Date.now() + delay,
-          `parse again, ${time + 1} of ${settings.retry.maximumAttempts},`,
-        );
-      }
-    }
+    const tried = await this.tryAgain('parse', 'Unparsable', () =>
+      durably(
+        () => local.parsePage.executeWithOptions({ summary }, [document]),
+        () => regular.parsePage.executeWithOptions({ summary }, [document]),
+      ),
+    );
+    if (tried.ok) return { report, parsed: tried.value, poisoned: false };
+    const failed = { ...report, outcome: 'Failed', errorKind: 'parse', error: tried.reason } as const;
+    return { report: failed, parsed: null, poisoned: true };
   }
 
   /** A wait that is nobody's fault; a long one gives up this page's place in the window. */
@@ -203,10 +257,25 @@ class PageVisit {
   }
 }
 
-/** The parser's own verdict on a document; null: something else went wrong. */
-function unparsable(error: unknown): string | null {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  return cause instanceof ApplicationFailure && cause.type === 'Unparsable' ? cause.message : null;
+/** An attempt that failed without a request of its own on record. */
+function unsent(errorKind: string, error: string, finishedAt: number): AttemptReport {
+  return {
+    outcome: 'Failed',
+    statusCode: null,
+    errorKind,
+    error,
+    request: null,
+    finishedAt,
+    latencyMs: null,
+    bytes: null,
+    found: { kind: 'nothing' },
+  };
+}
+
+/** Why, where that is the verdict; null: something else went wrong. */
+function lastWord(error: unknown, verdict: Verdict): string | null {
+  const failure = failureOf(error);
+  return failure?.type === verdict ? failure.message : null;
 }
 
 /** Writes what happened, then starts the pages for which that made room. */

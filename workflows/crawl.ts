@@ -8,15 +8,24 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  patched,
   setCurrentDetails,
   setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedCrawl } from '../activities/index.ts';
+import type { OpenedCrawl, SweepResult } from '../activities/index.ts';
 import { local, regular } from './activities.ts';
 import { durably } from './durably.ts';
-import { type CrawlProgress, nudgeSignal, progressQuery } from './messages.ts';
+import {
+  type CrawlProgress,
+  cancelCrawlUpdate,
+  nudgeSignal,
+  pauseCrawlUpdate,
+  progressQuery,
+  resumeCrawlUpdate,
+  type SteeredStatus,
+} from './messages.ts';
 import { startPages } from './pages.ts';
 
 /** What the crawl's next run must know of the ones before it. */
@@ -36,34 +45,60 @@ const LONGEST_CANCEL_ROUND_MS = 15_000;
 /** `input` is what people type; it becomes a type in the first activity. */
 export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlResult> {
   const { workflowId: crawlId, runId } = workflowInfo();
-  let progress: CrawlProgress = carry?.progress ?? { crawlId, pages: {}, found: 0, asOf: null };
+  let progress: CrawlProgress = carry?.progress ?? {
+    crawlId,
+    status: 'Running',
+    pages: {},
+    found: 0,
+    asOf: null,
+  };
+  /** What operators asked for and the table does not say yet: only the last wish counts. */
+  const wishes: SteeredStatus[] = [];
   let nudged = false;
+  const steer = (status: SteeredStatus): CrawlProgress => {
+    wishes.push(status);
+    nudged = true;
+    progress = { ...progress, status };
+    return progress;
+  };
+  const unlessOver = { validator: () => refuseWhenOver(progress) };
   setHandler(progressQuery, () => progress);
   setHandler(nudgeSignal, () => {
     nudged = true;
   });
+  setHandler(pauseCrawlUpdate, () => steer('Paused'), unlessOver);
+  setHandler(resumeCrawlUpdate, () => steer('Running'), unlessOver);
+  setHandler(cancelCrawlUpdate, () => steer('Cancelling'));
+  let opened: OpenedCrawl | null = carry ?? null;
+  const cancelAll = async (): Promise<void> => {
+    const drained = await drain(crawlId, opened !== null);
+    if (!drained && opened)
+      await continueAsNew<typeof Crawl>(input, { ...opened, cancelling: true, progress });
+  };
   try {
-    const { settings, sweepIntervalMs, cancelling } = carry ?? (await open(input));
-    if (cancelling) await drain(crawlId);
+    opened ??= await open(input);
+    const { settings, sweepIntervalMs, cancelling } = opened;
+    if (cancelling) steer('Cancelling');
     for (let round = 1; ; round += 1) {
       nudged = false;
-      const look = { crawlId, by: `${runId}:${round}` };
-      const summary = 'look for pages that are due or stalled';
-      const seen = await durably(
-        () => local.sweepCrawl.executeWithOptions({ summary }, [look]),
-        () => regular.sweepCrawl.executeWithOptions({ summary }, [look]),
-      );
-      progress = { crawlId, pages: seen.pages, found: seen.found, asOf: new Date().toISOString() };
+      const wanted = wishes.splice(0).at(-1);
+      if (wanted === 'Cancelling') await cancelAll();
+      else if (wanted !== undefined) await makeIt(crawlId, wanted);
+      const seen = await lookAround({ crawlId, by: `${runId}:${round}` });
+      const status = wishes.at(-1) ?? seen.status;
+      progress = { crawlId, status, pages: seen.pages, found: seen.found, asOf: new Date().toISOString() };
       setCurrentDetails(inMarkdown(progress));
       await startPages(crawlId, settings, seen.start);
       if (seen.ended) return { crawlId, pages: seen.pages, found: seen.found };
-      if (workflowInfo().continueAsNewSuggested) {
-        await continueAsNew<typeof Crawl>(input, { settings, sweepIntervalMs, cancelling, progress });
+      if (workflowInfo().continueAsNewSuggested && wishes.length === 0) {
+        await continueAsNew<typeof Crawl>(input, { settings, sweepIntervalMs, cancelling: false, progress });
       }
       await condition(() => nudged, sweepIntervalMs, { summary: 'until the next look at the frontier' });
     }
   } catch (error) {
-    if (isCancellation(error)) await CancellationScope.nonCancellable(() => drain(crawlId));
+    if (!isCancellation(error)) throw error;
+    progress = { ...progress, status: 'Cancelling' };
+    await CancellationScope.nonCancellable(cancelAll);
     throw error;
   }
 }
@@ -84,18 +119,52 @@ async function open(input: unknown): Promise<OpenedCrawl> {
   }
 }
 
-/** Cancels page by page until each has a final status. Repeated, because the list of open workflows lags behind. */
-async function drain(crawlId: string): Promise<void> {
+function refuseWhenOver({ crawlId, status }: CrawlProgress): void {
+  if (status === 'Running' || status === 'Paused') return;
+  throw ApplicationFailure.nonRetryable(
+    `The crawl "${crawlId}" is ${status}: it can be neither paused nor resumed any more.`,
+    'BadInput',
+  );
+}
+
+function makeIt(crawlId: string, status: 'Running' | 'Paused'): Promise<void> {
+  const summary = status === 'Paused' ? 'pause the crawl' : 'resume the crawl';
+  const step = { crawlId, status };
+  return durably(
+    () => local.steerCrawl.executeWithOptions({ summary }, [step]),
+    () => regular.steerCrawl.executeWithOptions({ summary }, [step]),
+  );
+}
+
+function lookAround(look: { crawlId: string; by: string }): Promise<SweepResult> {
+  const summary = 'look for pages that are due or stalled';
+  return durably(
+    () => local.sweepCrawl.executeWithOptions({ summary }, [look]),
+    () => regular.sweepCrawl.executeWithOptions({ summary }, [look]),
+  );
+}
+
+/**
+ * Cancels page by page until each has a final status. Repeated, because the list of open workflows lags behind. False: some
+ * are still open, and the history is long enough for this run.
+ */
+async function drain(crawlId: string, mayRenew: boolean): Promise<boolean> {
   for (let pause = CANCEL_ROUND_MS; ; pause = Math.min(pause * 2, LONGEST_CANCEL_ROUND_MS)) {
     const { open } = await regular.cancelPages.executeWithOptions({ summary: 'cancel what is still open' }, [
       { crawlId },
     ]);
-    if (open === 0) return;
+    if (open === 0) return true;
     await sleep(pause, { summary: `${open} pages still open` });
+    // Crawls that were being cancelled by earlier code did all their rounds in one run; replayed, they must do so again.
+    if (mayRenew && workflowInfo().continueAsNewSuggested && patched('drain-renews')) return false;
   }
 }
 
 function inMarkdown(progress: CrawlProgress): string {
   const counts = Object.entries(progress.pages).map(([status, count]) => `- ${status}: ${count}`);
-  return [`**${progress.found} pages found** (as of ${progress.asOf})`, '', ...counts].join('\n');
+  return [
+    `**${progress.status}, ${progress.found} pages found** (as of ${progress.asOf})`,
+    '',
+    ...counts,
+  ].join('\n');
 }

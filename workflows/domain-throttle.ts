@@ -18,14 +18,16 @@ import {
   delayUpdate,
   grantedSignal,
   pauseUpdate,
+  placeQuery,
   releasedSignal,
+  resetUpdate,
   resumeUpdate,
   startedSignal,
   throttleQuery,
   withdrawnSignal,
 } from './messages.ts';
 import { isGone } from './slots.ts';
-import type { Ask, Grant, ThrottleConfig, ThrottleState } from './throttle/index.ts';
+import type { Ask, Grant, Release, ThrottleConfig, ThrottleState } from './throttle/index.ts';
 import * as rules from './throttle/index.ts';
 import { brief, inWords } from './words.ts';
 
@@ -102,6 +104,9 @@ class Shell {
       }
       this.stirred = false;
       await condition(() => this.stirred);
+      // Answers go before whatever else a task leads to, also where it brought more than the ask. What one worker takes for
+      // one task another may take for two (temporalio/sdk-rust, issue 1146), and both must say the same in the same order.
+      await condition(allHandlersFinished);
     }
   }
 
@@ -115,8 +120,7 @@ class Shell {
     setHandler(releasedSignal, (release) =>
       this.stir(() => {
         rules.release(state, release, Date.now(), Math.random);
-        // A site's own wish, read once a day, is not to be lost.
-        if (release.crawlDelay) this.savedAt = 0;
+        if (isDearlyLearned(release)) this.savedAt = 0;
       }),
     );
     setHandler(startedSignal, ({ leaseId, agoMs }) =>
@@ -125,10 +129,24 @@ class Shell {
     setHandler(withdrawnSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
     setHandler(pauseUpdate, () => this.operate(() => rules.pause(state)));
     setHandler(resumeUpdate, () => this.operate(() => rules.resume(state)));
-    setHandler(delayUpdate, (delay) => this.operate(() => rules.setDelay(state, delay)), {
-      validator: (delay) => refuse(rules.whyDelayRefused(delay)),
-    });
+    setHandler(
+      delayUpdate,
+      (raw) => {
+        const read = rules.readDelay(raw);
+        return this.operate(() => {
+          if (read.ok) rules.setDelay(state, read.delay);
+        });
+      },
+      {
+        validator: (raw) => {
+          const read = rules.readDelay(raw);
+          refuse(read.ok ? null : read.reason);
+        },
+      },
+    );
+    setHandler(resetUpdate, () => this.operate(() => rules.reset(state)));
     setHandler(throttleQuery, () => rules.view(state, Date.now()));
+    setHandler(placeQuery, (workflowId) => rules.placeOfPage(state, workflowId, Date.now()));
   }
 
   private stir<T>(change: () => T): T {
@@ -196,6 +214,12 @@ class Shell {
     const { domain, config } = this.state;
     return continueAsNew<typeof DomainThrottle>({ domain, config, state: this.state });
   }
+}
+
+/** A site's own wish, and an outage that somebody had to run into, are written down at once. */
+function isDearlyLearned({ use, crawlDelay }: Release): boolean {
+  const isBlock = use.kind === 'started' && (use.retryAfterMs ?? 0) > 0;
+  return crawlDelay !== undefined || isBlock || (use.kind === 'started' && use.reception === 'unreachable');
 }
 
 function refuse(reason: string | null): void {

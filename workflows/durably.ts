@@ -17,6 +17,11 @@ export async function durably<T>(quickly: () => Promise<T>, patiently: () => Pro
 
 /** The step has decided, and would decide the same again. */
 function isLastWord(error: unknown): boolean {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  return cause instanceof ApplicationFailure && cause.nonRetryable === true;
+  return failureOf(error)?.nonRetryable === true;
+}
+
+/** What an activity itself threw; null: it failed in another way. A local activity's comes as it is, a regular one's wrapped. */
+export function failureOf(error: unknown): ApplicationFailure | null {
+  const thrown = error instanceof ActivityFailure ? error.cause : error;
+  return thrown instanceof ApplicationFailure ? thrown : null;
 }

@@ -3,6 +3,7 @@
  * send them by these definitions, people by their names with the stock Temporal CLI.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Place } from './throttle/place.ts';
 import type { Answer, Ask, DelayRange, Lease, Release } from './throttle/types.ts';
 import type { ThrottleView } from './throttle/view.ts';
 
@@ -16,8 +17,12 @@ export const withdrawnSignal = defineSignal<[{ ticket: string }]>('withdrawn');
 // For operators: updates, because a bad value must come back with its reason.
 export const pauseUpdate = defineUpdate<ThrottleView, []>('pause');
 export const resumeUpdate = defineUpdate<ThrottleView, []>('resume');
-export const delayUpdate = defineUpdate<ThrottleView, [DelayRange | null]>('delay');
+// A duration or range as people write it ("30s", "5s-15s"), or null for none.
+export const delayUpdate = defineUpdate<ThrottleView, [string | DelayRange | null]>('delay');
+export const resetUpdate = defineUpdate<ThrottleView, []>('reset');
 export const throttleQuery = defineQuery<ThrottleView>('state');
+// Where the page of this workflow id stands.
+export const placeQuery = defineQuery<Place, [string]>('place');
 
 // To CrawlPage.
 export const grantedSignal = defineSignal<[Lease]>('granted');
@@ -25,10 +30,19 @@ export const grantedSignal = defineSignal<[Lease]>('granted');
 // To Crawl: "look now", sent by a page that found nothing else open. Never sent by every page.
 export const nudgeSignal = defineSignal('nudge');
 export const progressQuery = defineQuery<CrawlProgress>('progress');
+// For operators, under the names the throttle has for the same: updates, because a crawl that is over must say so.
+export const pauseCrawlUpdate = defineUpdate<CrawlProgress, []>('pause');
+export const resumeCrawlUpdate = defineUpdate<CrawlProgress, []>('resume');
+export const cancelCrawlUpdate = defineUpdate<CrawlProgress, []>('cancel');
+
+/** What an operator can make of an open crawl. */
+export type SteeredStatus = 'Running' | 'Paused' | 'Cancelling';
 
 /** What the `progress` query answers: the counts of the last look at the database. */
 export interface CrawlProgress {
   crawlId: string;
+  /** As it was last told to be; the pages follow when their turn comes. */
+  status: SteeredStatus | 'Completed' | 'Cancelled' | 'Failed';
   /** Pages by status. */
   pages: Record<string, number>;
   found: number;

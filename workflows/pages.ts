@@ -1,7 +1,7 @@
 /** What a CrawlPage workflow is given, and how one is started. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
-import type { FetchLimits, RetrySettings } from '../src/settings.ts';
+import type { Adaptive, FetchLimits, RetrySettings } from '../src/settings.ts';
 import { pageWorkflowId } from './ids.ts';
 import type { DelayRange } from './throttle/types.ts';
 import { brief } from './words.ts';
@@ -12,6 +12,8 @@ export interface AdmittedPage {
   urlHash: string;
   url: string;
   domain: string;
+  /** Fetched for the URLs that it lists, not for itself. */
+  sitemap?: true;
   priority: number;
   /** Attempts used up so far. */
   attempts: number;
@@ -23,6 +25,8 @@ export interface AdmittedPage {
 export interface PageSettings {
   delay: DelayRange;
   concurrency: number;
+  /** null: off. */
+  adaptive: Adaptive | null;
   retry: RetrySettings;
   fetch: FetchLimits;
   longWaitMs: number;
@@ -45,7 +49,7 @@ export interface PageCarry {
   /** Tickets drawn so far. */
   tickets: number;
   /** The ask under way when the run ended: the next run goes on with the same ticket. */
-  open: { domain: string; front: boolean; asks: number; askedAt: number } | null;
+  open: { domain: string; origin: string; front: boolean; asks: number; askedAt: number } | null;
   sentAndLost: number;
   robotsHop: RobotsHop | null;
 }

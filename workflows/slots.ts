@@ -25,8 +25,16 @@ export type Slot =
   | Granted
   /** The page has nothing to do any more; `crawlOver` when that is because its crawl ended. */
   | { kind: 'over'; crawlOver: boolean }
+  /** The site cannot be reached: stand aside until then. `givenUp`: it has been so for so long that it is no use. */
+  | { kind: 'down'; until: number; since: number; why: string; givenUp: boolean; askedAt: number }
   /** The history is long enough: go on in a new run, with the same ticket. */
   | { kind: 'renew' };
+
+/** What one ask came to. */
+type Asked =
+  | Pick<Granted, 'kind' | 'lease'>
+  | Extract<Slot, { kind: 'over' }>
+  | Omit<Extract<Slot, { kind: 'down' }>, 'askedAt'>;
 
 export class Slots {
   /** Grants by ticket: one may overtake the answer "queued" to the ask it answers. */
@@ -51,19 +59,28 @@ export class Slots {
   }
 
   /** Returns with a lease, or with the reason why there will be none. Never called while a lease is held. */
-  async acquire(wanted: { domain: string; front: boolean }): Promise<Slot> {
+  async acquire(wanted: { domain: string; origin: string; front: boolean }): Promise<Slot> {
     if (this.open === null) {
       this.tickets += 1;
       this.open = { ...wanted, asks: 0, askedAt: Date.now() };
     }
-    const { domain, front, askedAt } = this.open;
-    const ask = this.ask(front);
+    const { domain, askedAt } = this.open;
+    const ask = this.ask(this.open);
     for (;;) {
       if (workflowInfo().continueAsNewSuggested && !this.grants.has(ask.ticket)) return { kind: 'renew' };
       const slot = await this.askOnce(domain, ask);
       if (slot === null) continue;
+      // Left in line, the ticket would be granted to a later run of this page, which knows nothing of it.
+      if (slot.kind === 'over' && this.open.asks > 1) await this.leave();
       this.open = null;
-      return slot.kind === 'over' ? slot : { kind: 'granted', lease: slot.lease, ask, domain, askedAt };
+      switch (slot.kind) {
+        case 'over':
+          return slot;
+        case 'down':
+          return { ...slot, askedAt };
+        case 'granted':
+          return { ...slot, ask, domain, askedAt };
+      }
     }
   }
 
@@ -75,8 +92,8 @@ export class Slots {
   /** Leaves the line, if it stands in one; what it may have been granted meanwhile goes back with that. */
   async leave(): Promise<void> {
     if (this.open === null) return;
-    const { domain, front } = this.open;
-    const { ticket } = this.ask(front);
+    const { domain } = this.open;
+    const { ticket } = this.ask(this.open);
     this.open = null;
     await tell(domain, (throttle) => throttle.signal(withdrawnSignal, { ticket }));
   }
@@ -89,25 +106,24 @@ export class Slots {
     this.heard = null;
   }
 
-  private ask(front: boolean): Ask {
+  private ask({ origin, front }: Pick<Ask, 'origin' | 'front'>): Ask {
     const { page, crawlId, settings } = this.input;
     return {
       ticket: `${this.firstRunId}:${this.tickets}`,
       workflowId: workflowInfo().workflowId,
       crawlId,
+      origin,
       priority: page.priority,
       front,
       delay: settings.delay,
       concurrency: settings.concurrency,
+      adaptive: settings.adaptive,
       longestFetchMs: settings.fetch.totalTimeoutMs,
     };
   }
 
   /** One ask and the wait for its grant; null: ask again. */
-  private async askOnce(
-    domain: string,
-    ask: Ask,
-  ): Promise<{ kind: 'over'; crawlOver: boolean } | { kind: 'granted'; lease: Lease } | null> {
+  private async askOnce(domain: string, ask: Ask): Promise<Asked | null> {
     const asks = this.open === null ? 1 : ++this.open.asks;
     const summary = brief(`slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`);
     const wanted = { pageId: this.input.page.pageId, domain, ask, asks };
@@ -116,7 +132,12 @@ export class Slots {
       () => local.acquireSlot.executeWithOptions({ summary }, [wanted]),
       () => regular.acquireSlot.executeWithOptions({ summary }, [wanted]),
     );
-    if (answer.kind === 'over' || answer.kind === 'granted') return answer;
+    if (answer.kind === 'over') return answer;
+    if (answer.kind === 'granted') return { kind: 'granted', lease: answer.lease };
+    if (answer.kind === 'down') {
+      const { askAgainAt: until, since, why, givenUp } = answer;
+      return { kind: 'down', until, since, why, givenUp };
+    }
     const now = Date.now();
     const [until, why] =
       answer.kind === 'queued'

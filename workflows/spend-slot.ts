@@ -4,7 +4,7 @@ import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/wor
 import type { FetchResult } from '../activities/index.ts';
 import { fetchPage } from './activities.ts';
 import { fetchQueue } from './ids.ts';
-import type { PageInput, RobotsHop } from './pages.ts';
+import type { AdmittedPage, PageInput, RobotsHop } from './pages.ts';
 import type { Granted, Slots } from './slots.ts';
 import { brief } from './words.ts';
 
@@ -34,7 +34,7 @@ export async function spendSlot(
         heartbeatTimeout: settings.heartbeatMs,
         summary: brief(`fetch ${robotsHop?.url ?? page.url}`),
       },
-      [{ crawlId, pageId: page.pageId, url: page.url, domain, lease, ask, robotsHop }],
+      [{ crawlId, pageId: page.pageId, url: page.url, ...asSitemap(page), domain, lease, ask, robotsHop }],
     );
     // The fetch could not reach the throttle: say it for it, and wait until it is said.
     if (!result.reported) {
@@ -45,6 +45,10 @@ export async function spendSlot(
     if (!(error instanceof ActivityFailure)) throw error;
     return fetchDied(error, (use) => slots.giveBack(domain, lease.id, { kind: use }));
   }
+}
+
+function asSitemap({ sitemap }: AdmittedPage): Pick<AdmittedPage, 'sitemap'> {
+  return sitemap === undefined ? {} : { sitemap };
 }
 
 /** The fetch ended without a word of its own: its worker died, hung, or threw what nobody expected. */

@@ -3,6 +3,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
 import { throttleId } from '../../workflows/ids.ts';
+import { cancelCrawlUpdate } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
@@ -58,6 +59,27 @@ describe('when every workflow continues as new after a few events', () => {
       await web.stop();
     }
   });
+
+  it.each(['by its update', 'by Temporal'])(
+    'a crawl cancelled %s whose pages are long in ending cancels on in a new run',
+    async (way) => {
+      const web = await startWeb({
+        slow: (path) => (path === '/robots.txt' ? undefined : { body: 'A page.', afterMs: 8_000 }),
+      });
+      try {
+        const crawl = await amble.start({ seeds: [web.url('slow')], ...web.network, sweepInterval: '1m' });
+        await expect.poll(() => web.arrivalsAt('slow', '/').length, { timeout: 20_000 }).toBe(1);
+        if (way === 'by Temporal') await crawl.cancel();
+        else await crawl.executeUpdate(cancelCrawlUpdate);
+        expect(await crawl.result()).toMatchObject({ pages: { Cancelled: 1 } });
+        expect(await runsOf(crawl.workflowId)).toBeGreaterThan(1);
+        const { status } = await amble.db.crawl.findUniqueOrThrow({ where: { id: crawl.workflowId } });
+        expect(status).toBe('Cancelled');
+      } finally {
+        await web.stop();
+      }
+    },
+  );
 
   async function runsOf(workflowId: string): Promise<number> {
     let runs = 0;

@@ -3,7 +3,7 @@ import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Longer than an id or a summary may be on a Temporal server. */
-const LONG_PATH = `/${'long/'.repeat(300)}`;
+const LONG_PATH = `/${'long-'.repeat(300)}`;
 
 /** One site with a page for every way a page can end. */
 describe('a crawl of one site', () => {
@@ -24,7 +24,10 @@ describe('a crawl of one site', () => {
               body: `<html lang="en"><title>Front</title>${links('/ok', '/ok#again', '/gone', '/flaky', '/dead', '/moved', '/file.pdf', '/private/x', '/slow', LONG_PATH)}`,
             };
           case '/ok':
-            return { body: `<title>Fine</title>${links('/', '/ok')}` };
+            return {
+              headers: { 'content-language': 'is' },
+              body: `<title>Fine</title>${links('/', '/ok')}`,
+            };
           case '/flaky':
             return count < 3 ? { status: 503 } : { body: '<title>At last</title>' };
           case '/dead':
@@ -59,6 +62,11 @@ describe('a crawl of one site', () => {
       where: { crawlId, url: web.url('site', path) },
       include: { attempted: { orderBy: { attempt: 'asc' } } },
     });
+
+  it('knows the language of a page from its document, else from the header', async () => {
+    expect((await page('/')).language).toBe('en');
+    expect((await page('/ok')).language).toBe('is');
+  });
 
   it('gives every page it found exactly one final status, and the counts add up', async () => {
     const rows = await amble.db.page.findMany({ where: { crawlId } });
@@ -113,9 +121,9 @@ describe('a crawl of one site', () => {
     expect(dead.failedAt).not.toBeNull();
     const slow = await page('/slow');
     expect(slow.attempted.map((a) => [a.outcome, a.errorKind])).toEqual([
-      ['Timeout', 'timeout'],
-      ['Timeout', 'timeout'],
-      ['Timeout', 'timeout'],
+      ['Timeout', 'first-byte-timeout'],
+      ['Timeout', 'first-byte-timeout'],
+      ['Timeout', 'first-byte-timeout'],
     ]);
   });
 

@@ -1,72 +1,286 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportPages } from '../../src/storage/export.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { flatSite, startWeb } from '../support/web.ts';
+import { testEngines } from '../support/engines.ts';
+import { type Answer, flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
+
+const MAX_CRAWL_DELAY_MS = 400;
+
+/** A robots.txt that fails is asked for again soon. */
+const SOON = { minFresh: '1ms', hold: '100ms', maxHold: '200ms' };
+
+let amble: Amble;
+const logged: string[] = [];
+
+async function start(robots: Record<string, string>): Promise<void> {
+  const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
+  const throttle = { maxBackoff: '10ms', maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms` };
+  amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
+}
 
 describe('robots.txt', () => {
-  let amble: Amble;
-  beforeAll(async () => {
-    amble = await startAmble({
-      robots: { hold: '200ms', maxHold: '400ms', giveUp: '3s' },
-      throttle: { maxBackoff: '10ms' },
-    });
-  });
+  beforeAll(() => start({}));
   afterAll(() => amble?.stop());
 
-  it('that stays out of reach holds its pages back and at last blocks them all, so that the crawl ends', async () => {
-    const web = await startWeb({
-      broken: (path) => (path === '/robots.txt' ? { status: 503 } : { body: 'never' }),
-    });
-    try {
-      const seeds = ['/', '/a', '/b'].map((path) => web.url('broken', path));
-      const { pages, crawlId } = await amble.crawl({ seeds, ...web.network });
-      expect(pages).toEqual({ Blocked: 3 });
-      expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
-      const attempts = await amble.db.pageCrawl.findMany({ where: { page: { crawlId } } });
-      expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(3).fill('BlockedRobots'));
-    } finally {
-      await web.stop();
-    }
-  });
-
-  it('that answers again in time costs its pages nothing', async () => {
-    const broken = flatSite(2, (path, { count }) =>
-      path === '/robots.txt' && count < 3 ? { status: 503 } : undefined,
-    );
-    const web = await startWeb({ broken });
-    try {
-      const { pages } = await amble.crawl({ seeds: [web.url('broken')], ...web.network });
-      expect(pages).toEqual({ Fetched: 3 });
-      expect(web.arrivals.slice(0, 3).map(({ path }) => path)).toEqual(Array(3).fill('/robots.txt'));
-    } finally {
-      await web.stop();
-    }
-  });
+  it('that cannot be read at first, and then can, costs its pages nothing', () =>
+    onWeb(
+      {
+        broken: flatSite(2, (path, { count }) =>
+          path === '/robots.txt' && count < 4 ? { status: count === 2 ? 429 : 503 } : undefined,
+        ),
+      },
+      async (web) => {
+        const { pages, crawlId } = await amble.crawl({ seeds: [web.url('broken')], ...web.network });
+        expect(pages).toEqual({ Fetched: 3 });
+        expect(web.arrivals.slice(0, 4).map(({ path }) => path)).toEqual(Array(4).fill('/robots.txt'));
+        const attempts = await attemptsOf(crawlId);
+        expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).toEqual(
+          Array(3).fill([1, 'Success']),
+        );
+      },
+    ));
 
   it('that moved to another host is read there, and its Crawl-delay holds for the host it was asked of', async () => {
-    const text = { headers: { 'content-type': 'text/plain' } };
     const web = await startWeb({
       old: flatSite(2, (path) =>
-        path === '/robots.txt'
-          ? { status: 301, headers: { location: web.url('moved', '/robots.txt') } }
-          : undefined,
+        path === '/robots.txt' ? moved(web.url('moved', '/robots.txt')) : undefined,
       ),
       moved: (path) =>
-        path === '/robots.txt'
-          ? { ...text, body: 'User-agent: *\nDisallow: /2\nCrawl-delay: 0.3' }
-          : undefined,
+        path === '/robots.txt' ? text('User-agent: *\nDisallow: /2\nCrawl-delay: 0.3') : undefined,
     });
     try {
       const { pages } = await amble.crawl({ seeds: [web.url('old')], ...web.network, delay: '10ms' });
       expect(pages).toEqual({ Fetched: 2, Blocked: 1 });
       expect(web.arrivalsAt('old', '/2')).toEqual([]);
-      const delayOf = async (host: string) =>
-        (await amble.client.workflow.getHandle(throttleId(web.name(host))).query(throttleQuery)).crawlDelayMs;
-      expect(await delayOf('old')).toBe(300);
-      expect(await delayOf('moved')).toBe(0);
+      expect(await crawlDelayOf(web.name('old'))).toBe(300);
+      expect(await crawlDelayOf(web.name('moved'))).toBe(0);
     } finally {
       await web.stop();
     }
   });
+
+  it('that is long in coming keeps the other pages no longer than that', async () => {
+    const web = await startWeb({
+      old: flatSite(2, (path) =>
+        path === '/robots.txt' ? moved(web.url('slow', '/robots.txt')) : undefined,
+      ),
+      slow: () => ({ ...text('User-agent: *\nDisallow: /2'), afterMs: 2_000 }),
+    });
+    try {
+      const seeds = ['/', '/1', '/2'].map((path) => web.url('old', path));
+      // Were they to wait for the end of the claim, the longest fetch, this test would time out.
+      const { pages } = await amble.crawl({ seeds, ...web.network });
+      expect(pages).toEqual({ Fetched: 2, Blocked: 1 });
+      expect(web.arrivalsAt('old', '/robots.txt')).toHaveLength(1);
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('is followed through five redirects, each with a slot, and not through a sixth', () => {
+    const chain =
+      (hops: number): Site =>
+      (path) => {
+        const at = path === '/robots.txt' ? 0 : Number(/^\/hop(\d)$/.exec(path)?.[1]);
+        if (Number.isNaN(at)) return { body: 'a page' };
+        return at < hops ? moved(`/hop${at + 1}`) : text('User-agent: *\nDisallow: /');
+      };
+    return onWeb({ five: chain(5), six: chain(6) }, async (web) => {
+      const { pages, crawlId } = await amble.crawl({
+        seeds: [web.url('five'), web.url('six')],
+        ...web.network,
+      });
+      expect(pages).toEqual({ Fetched: 1, Blocked: 1 });
+      expect(web.arrivalsAt('five').map(({ path }) => path)).toEqual([
+        '/robots.txt',
+        ...[1, 2, 3, 4, 5].map((hop) => `/hop${hop}`),
+      ]);
+      expect(web.arrivalsAt('six').map(({ path }) => path)).toEqual([
+        '/robots.txt',
+        ...[1, 2, 3, 4, 5].map((hop) => `/hop${hop}`),
+        '/',
+      ]);
+      const requests = await requestsOf(crawlId);
+      expect(requests.filter(({ purpose }) => purpose === 'robots')).toHaveLength(12);
+      for (const domain of ['five', 'six'].map(web.name))
+        expectGaps(requests.filter((request) => request.domain === domain));
+    });
+  });
+
+  it('that names a Crawl-delay only later is obeyed from the very next slot', () =>
+    onWeb(
+      {
+        late: flatSite(8, (path, { count }) => {
+          if (path !== '/robots.txt') return undefined;
+          const body = count === 1 ? 'User-agent: *\nDisallow:' : 'User-agent: *\nCrawl-delay: 0.25';
+          return text(body, { 'cache-control': 'max-age=0' });
+        }),
+      },
+      async (web) => {
+        const { pages, crawlId } = await amble.crawl({
+          seeds: [web.url('late')],
+          ...web.network,
+          delay: '10ms',
+        });
+        expect(pages).toEqual({ Fetched: 9 });
+        const requests = await requestsOf(crawlId);
+        const learned = requests.findIndex(({ url }, at) => at > 0 && url.endsWith('/robots.txt'));
+        expect(learned).toBeGreaterThan(0);
+        expect(requests.slice(0, learned + 1).every(({ minGapMs }) => minGapMs < 250)).toBe(true);
+        expect(requests.slice(learned + 1).every(({ minGapMs }) => minGapMs === 250)).toBe(true);
+        expectGaps(requests);
+      },
+    ));
+
+  it('that is gone takes its Crawl-delay with it', () =>
+    onWeb(
+      {
+        gone: flatSite(3, (path, { count }) =>
+          path === '/robots.txt' && count === 1
+            ? text('User-agent: *\nCrawl-delay: 0.2', { 'cache-control': 'max-age=0' })
+            : undefined,
+        ),
+      },
+      async (web) => {
+        await amble.crawl({ seeds: [web.url('gone')], ...web.network });
+        expect(web.arrivalsAt('gone', '/robots.txt')).toHaveLength(2);
+        expect(await crawlDelayOf(web.name('gone'))).toBe(0);
+      },
+    ));
+
+  it('that asks for a Crawl-delay above the cap gets the cap, and a line in the log', () =>
+    onWeb(
+      {
+        slow: flatSite(1, (path) =>
+          path === '/robots.txt' ? text('User-agent: *\nCrawl-delay: 7200') : undefined,
+        ),
+      },
+      async (web) => {
+        const { pages } = await amble.crawl({ seeds: [web.url('slow')], ...web.network });
+        expect(pages).toEqual({ Fetched: 2 });
+        expect(await crawlDelayOf(web.name('slow'))).toBe(MAX_CRAWL_DELAY_MS);
+        const lines = logged.filter((line) => line.includes('Crawl-delay')).map((line) => JSON.parse(line));
+        expect(lines).toMatchObject([
+          {
+            origin: new URL(web.url('slow')).origin,
+            crawlDelayMs: 7_200_000,
+            maxCrawlDelayMs: MAX_CRAWL_DELAY_MS,
+          },
+        ]);
+      },
+    ));
+
+  it('aside, pages may ask not to be indexed or followed, by header or <meta>, and are obeyed', () =>
+    onWeb(
+      {
+        site: (path) => {
+          const leadsTo = (to: string, more: Answer = {}): Answer => ({ body: links(to), ...more });
+          switch (path) {
+            case '/':
+              return { body: links('/header', '/lines', '/meta', '/other') };
+            case '/header':
+              return leadsTo('/x1', { headers: { 'x-robots-tag': 'amble: none' } });
+            case '/lines':
+              return leadsTo('/x2', { headers: { 'x-robots-tag': ['otherbot: noindex', 'nofollow'] } });
+            case '/meta':
+              return { body: `<meta name="AMBLE" content="noindex, nofollow">${links('/x3')}` };
+            case '/other':
+              return leadsTo('/y', { headers: { 'x-robots-tag': 'otherbot: none' } });
+            case '/y':
+              return { body: `<a href="/x4" rel="nofollow">not this</a>` };
+            default:
+              return undefined;
+          }
+        },
+      },
+      async (web) => {
+        const { pages, crawlId } = await amble.crawl({ seeds: [web.url('site')], ...web.network });
+        expect(pages).toEqual({ Fetched: 6 });
+        const noindex: string[] = [];
+        for await (const page of exportPages(amble.db, crawlId))
+          if (page.noindex) noindex.push(new URL(page.url).pathname);
+        expect(noindex.sort()).toEqual(['/header', '/meta']);
+        expect(await amble.db.link.count({ where: { page: { crawlId } } })).toBe(9);
+      },
+    ));
 });
+
+describe('robots.txt, where patience is short,', () => {
+  beforeAll(() => start({ giveUp: '500ms' }));
+  afterAll(() => amble?.stop());
+
+  it('that stays out of reach holds its pages back and at last blocks them all, so that the crawl ends', () =>
+    onWeb(
+      { broken: (path) => (path === '/robots.txt' ? { status: 503 } : { body: 'never' }) },
+      async (web) => {
+        const seeds = ['/', '/a', '/b'].map((path) => web.url('broken', path));
+        const { pages, crawlId } = await amble.crawl({ seeds, ...web.network });
+        expect(pages).toEqual({ Blocked: 3 });
+        expect(web.arrivals.length).toBeGreaterThan(1);
+        expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
+        const attempts = await attemptsOf(crawlId);
+        expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).toEqual(
+          Array(3).fill([1, 'BlockedRobots']),
+        );
+        for (const { error } of attempts)
+          expect(error).toMatch(/robots\.txt answered 503\. Given up after [\d.]+ m?s without it\./);
+      },
+    ));
+
+  it('that turns 503 keeps its old rules, however long that lasts', () =>
+    onWeb(
+      {
+        turning: flatSite(15, (path, { count }) => {
+          if (path !== '/robots.txt') return undefined;
+          return count === 1
+            ? text('User-agent: *\nDisallow: /2', { 'cache-control': 'no-cache' })
+            : { status: 503 };
+        }),
+      },
+      async (web) => {
+        const { pages, crawlId } = await amble.crawl({ seeds: [web.url('turning')], ...web.network });
+        expect(pages).toEqual({ Fetched: 15, Blocked: 1 });
+        const tries = web.arrivalsAt('turning', '/robots.txt');
+        const failingMs = (tries.at(-1)?.atMs ?? 0) - (tries[1]?.atMs ?? 0);
+        expect(failingMs).toBeGreaterThan(amble.config.robots.giveUpMs);
+        const attempts = await attemptsOf(crawlId);
+        expect(new Set(attempts.map(({ attempt }) => attempt))).toEqual(new Set([1]));
+      },
+    ));
+});
+
+async function onWeb(sites: Record<string, Site>, visit: (web: TestWeb) => Promise<void>): Promise<void> {
+  const web = await startWeb(sites);
+  try {
+    await visit(web);
+  } finally {
+    await web.stop();
+  }
+}
+
+const attemptsOf = (crawlId: string) =>
+  amble.db.pageCrawl.findMany({ where: { page: { crawlId } }, orderBy: { id: 'asc' } });
+
+const requestsOf = (crawlId: string) =>
+  amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
+
+const crawlDelayOf = async (name: string) =>
+  (await amble.client.workflow.getHandle(throttleId(name)).query(throttleQuery)).crawlDelayMs;
+
+function text(body: string, headers: Record<string, string> = {}): Answer {
+  return { body, headers: { 'content-type': 'text/plain', ...headers } };
+}
+
+function moved(location: string): Answer {
+  return { status: 301, headers: { location } };
+}
+
+function expectGaps(requests: readonly { startedAt: Date; minGapMs: number }[]): void {
+  requests.slice(1).forEach((request, i) => {
+    const gap = request.startedAt.getTime() - (requests[i]?.startedAt.getTime() ?? 0);
+    expect(gap).toBeGreaterThanOrEqual(request.minGapMs);
+  });
+}

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type AmbleConfig, loadConfig } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { startWorker } from '../../src/worker.ts';
@@ -15,6 +15,7 @@ export interface Amble {
   db: Database;
   client: Client;
   config: AmbleConfig;
+  databaseUrl: string;
   /** Starts a crawl and gives its handle. */
   start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
   /** Runs a crawl to its end. */
@@ -28,6 +29,7 @@ const BRISK = { delay: '50ms', sweepInterval: '300ms', retry: { initialInterval:
 export async function startAmble(
   flags: Record<string, unknown> = {},
   { temporalAddress: address, namespace } = testEngines(),
+  log: Logger = pino({ level: 'error' }, pino.destination(2)),
 ): Promise<Amble> {
   const home = await mkdtemp(join(tmpdir(), 'amble-home-'));
   const database = await freshDatabase();
@@ -37,7 +39,7 @@ export async function startAmble(
     config,
     temporal: { address, namespace },
     databaseUrl: database.url,
-    log: pino({ level: 'error' }, pino.destination(2)),
+    log,
   });
   const db = openDatabase(database.url);
   const connection = await Connection.connect({ address });
@@ -48,6 +50,7 @@ export async function startAmble(
     db,
     client,
     config,
+    databaseUrl: database.url,
     start,
     crawl: async (input, id) => (await start(input, id)).result(),
     async stop() {

@@ -1,6 +1,6 @@
 /** A web for one test: real sockets on loopback, hosts told apart by name, every arrival written down. */
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Arrival {
@@ -18,11 +18,23 @@ export interface TestWeb {
   /** To be spread into a crawl's input: how to reach this web. */
   network: { resolve: string[]; allowNetworks: string[] };
   arrivalsAt(host: string, path?: string): Arrival[];
+  /** Refuses connections from now on ... */
+  goAway(): Promise<void>;
+  /** ... until it is back, at the same port. */
+  comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export type Answer = { status?: number; headers?: Record<string, string>; body?: string; afterMs?: number };
-export type Site = (path: string, visit: { count: number }) => Answer | undefined;
+export type Answer = {
+  status?: number;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+  afterMs?: number;
+};
+export type Site = (
+  path: string,
+  visit: { count: number; headers: IncomingHttpHeaders },
+) => Answer | undefined;
 
 /** What a site does not answer is a 404, its robots.txt included. */
 export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
@@ -40,7 +52,7 @@ export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
       headers = {},
       body = '',
       afterMs = 0,
-    } = sites[host]?.(path, { count }) ?? { status: 404 };
+    } = sites[host]?.(path, { count, headers: request.headers }) ?? { status: 404 };
     const answer = (): void => {
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
     };
@@ -48,8 +60,14 @@ export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
     else answer();
   };
   const server = createServer(serve);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
   const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
   return {
     arrivals,
     name,
@@ -60,11 +78,9 @@ export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
     },
     arrivalsAt: (host, path) =>
       arrivals.filter((arrival) => arrival.host === host && (path === undefined || arrival.path === path)),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    goAway: close,
+    comeBack: () => listen(port),
+    stop: close,
   };
 }
 

@@ -1,0 +1,54 @@
+/** readSitemap: the entries of a stored sitemap enter the frontier, a batch at a time; only their number goes to a history. */
+import { Context } from '@temporalio/activity';
+import type { ParsedRef } from '../src/attempt.ts';
+import type { ParsedDocument } from '../src/html/index.ts';
+import { readSitemap as read } from '../src/sitemaps/index.ts';
+import { registerEntries } from '../src/storage/register-entries.ts';
+import type { Deps } from './deps.ts';
+import type { ParseInput } from './parse-page.ts';
+
+/** `remark`: what the page's row should say of it. */
+export type SitemapRead =
+  | { ok: true; parsed: ParsedRef; remark: string | null }
+  | { ok: false; reason: string };
+
+/** A sitemap says nothing of itself. Its entries are no links of it: `pages.found_on` says where each came from. */
+const NO_PAGE: ParsedDocument = {
+  title: null,
+  language: null,
+  detectedLanguage: null,
+  description: null,
+  canonical: null,
+  headings: [],
+  text: '',
+  refreshTo: null,
+  noindex: false,
+  nofollow: false,
+  links: [],
+  linksFound: 0,
+  linksTooLong: 0,
+};
+
+export function makeReadSitemap({ db, store, config, crawlOf }: Deps) {
+  return async function readSitemap({
+    crawlId,
+    pageId,
+    url,
+    contentHash,
+    contentType,
+  }: Omit<ParseInput, 'contentLanguage'> & { pageId: string }): Promise<SitemapRead> {
+    const { settings } = await crawlOf(crawlId);
+    const context = Context.current();
+    const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
+    const { format, entries, cut } = await read(store.stream(contentHash), source, async (batch) => {
+      context.cancellationSignal.throwIfAborted();
+      await registerEntries(db, { settings, keyedBy: config.politenessKey, pageId, entries: batch });
+      context.heartbeat();
+    });
+    if (format === null) return { ok: false, reason: 'Not a sitemap in any format that is read.' };
+    const parsed = { ...NO_PAGE, linksFound: entries, sitemap: { format, cut } };
+    const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
+    const remark = cut ? 'Broken, or longer than a sitemap may be: its end was not read.' : null;
+    return { ok: true, parsed: { hash, title: null }, remark };
+  };
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  cancelCrawlUpdate,
+  pauseCrawlUpdate,
+  progressQuery,
+  resumeCrawlUpdate,
+} from '../../workflows/messages.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, links, type Site, startWeb } from '../support/web.ts';
+
+const PAGES = 20;
+
+let amble: Amble;
+beforeAll(async () => {
+  amble = await startAmble();
+});
+afterAll(() => amble?.stop());
+
+async function countsOf(crawlId: string): Promise<Record<string, number>> {
+  const rows = await amble.db.page.groupBy({ by: ['status'], where: { crawlId }, _count: true });
+  return Object.fromEntries(rows.map((row) => [row.status, row._count]));
+}
+
+function underWay(crawlId: string): Promise<number> {
+  return amble.db.page.count({ where: { crawlId, status: { in: ['Queued', 'Waiting'] } } });
+}
+
+/** Two front pages, each with pages of its own: what arrived tells whose it was. */
+const twoSections: Site = (path) => {
+  const [, section, page] = path.split('/');
+  if (section !== 'one' && section !== 'two') return undefined;
+  if (page === '') return { body: links(...Array.from({ length: PAGES }, (_, i) => `/${section}/${i + 1}`)) };
+  return { body: '<title>A page</title>' };
+};
+
+describe('a crawl that is paused by its update', () => {
+  it('asks the site for nothing more, leaves the other crawl of that site alone, and ends whole when resumed', async () => {
+    const web = await startWeb({ site: twoSections });
+    try {
+      const begin = (section: string) =>
+        amble.start({ seeds: [web.url('site', `/${section}/`)], ...web.network, delay: '100ms' });
+      const arrivalsOf = (section: string) =>
+        web.arrivals.filter(({ path }) => path.startsWith(`/${section}/`)).length;
+      const one = await begin('one');
+      await expect.poll(() => arrivalsOf('one'), { timeout: 20_000 }).toBeGreaterThan(0);
+      const two = await begin('two');
+      await expect.poll(() => arrivalsOf('two'), { timeout: 20_000 }).toBeGreaterThan(1);
+
+      expect(await one.executeUpdate(pauseCrawlUpdate)).toMatchObject({ status: 'Paused' });
+      await expect.poll(() => underWay(one.workflowId), { timeout: 20_000 }).toBe(0);
+      const soFar = arrivalsOf('one');
+      expect(soFar).toBeLessThan(PAGES);
+
+      expect(await two.result()).toMatchObject({ pages: { Fetched: PAGES + 1 } });
+      expect(arrivalsOf('one')).toBe(soFar);
+      expect(await one.query(progressQuery)).toMatchObject({ status: 'Paused', found: PAGES + 1 });
+      const aside = await amble.db.page.findFirstOrThrow({
+        where: { crawlId: one.workflowId, status: 'Pending', reason: { not: null } },
+      });
+      expect(aside.reason).toBe('the crawl is paused');
+
+      expect(await one.executeUpdate(resumeCrawlUpdate)).toMatchObject({ status: 'Running' });
+      expect(await one.result()).toMatchObject({ pages: { Fetched: PAGES + 1 } });
+      // Nothing was fetched twice on the way.
+      expect(arrivalsOf('one')).toBe(PAGES + 1);
+      const attempts = await amble.db.pageCrawl.count({ where: { page: { crawlId: one.workflowId } } });
+      expect(attempts).toBe(PAGES + 1);
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('stays paused when its workflow is lost and taken up again, and what woke meanwhile waits too', async () => {
+    const web = await startWeb({
+      site: flatSite(3, (path, { count }) => (path === '/2' && count === 1 ? { status: 503 } : undefined)),
+    });
+    try {
+      const input = {
+        seeds: [web.url('site')],
+        ...web.network,
+        delay: '50ms',
+        retry: { initialInterval: '3s' },
+      };
+      const crawl = await amble.start(input, `lost-${web.name('site')}`.slice(0, 60));
+      const crawlId = crawl.workflowId;
+      await expect.poll(() => countsOf(crawlId), { timeout: 20_000 }).toMatchObject({ Fetched: 3 });
+      const tried = () =>
+        amble.db.page.count({ where: { crawlId, url: web.url('site', '/2'), attempts: 1 } });
+      await expect.poll(tried, { timeout: 20_000 }).toBe(1);
+      await crawl.executeUpdate(pauseCrawlUpdate);
+      const status = async () => (await amble.db.crawl.findUniqueOrThrow({ where: { id: crawlId } })).status;
+      await expect.poll(status).toBe('Paused');
+      await crawl.terminate('lost');
+      const again = await amble.start(input, crawlId);
+      // The retry comes due while nobody may fetch.
+      await expect.poll(() => underWay(crawlId), { timeout: 20_000 }).toBe(0);
+      expect(await countsOf(crawlId)).toEqual({ Fetched: 3, Pending: 1 });
+      expect(web.arrivalsAt('site', '/2')).toHaveLength(1);
+
+      await again.executeUpdate(resumeCrawlUpdate);
+      expect(await again.result()).toMatchObject({ pages: { Fetched: 4 } });
+      expect(web.arrivalsAt('site', '/2')).toHaveLength(2);
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('gives back what its pages held of the budget, and spends it when resumed', async () => {
+    const web = await startWeb({ site: flatSite(30) });
+    try {
+      const crawl = await amble.start({
+        seeds: [web.url('site')],
+        ...web.network,
+        delay: '100ms',
+        maxPages: 8,
+      });
+      await expect.poll(() => web.arrivalsAt('site').length, { timeout: 20_000 }).toBeGreaterThan(4);
+      await crawl.executeUpdate(pauseCrawlUpdate);
+      await expect.poll(() => underWay(crawl.workflowId), { timeout: 20_000 }).toBe(0);
+      const { Fetched = 0 } = await countsOf(crawl.workflowId);
+      const row = await amble.db.crawl.findUniqueOrThrow({ where: { id: crawl.workflowId } });
+      expect(row).toMatchObject({ status: 'Paused', pagesReserved: Fetched });
+      await crawl.executeUpdate(resumeCrawlUpdate);
+      expect(await crawl.result()).toMatchObject({ pages: { Fetched: 8, Cancelled: 23 } });
+    } finally {
+      await web.stop();
+    }
+  });
+});
+
+describe('a crawl that is cancelled by its update', () => {
+  it.each([{ paused: false }, { paused: true }])(
+    'drains: every page ends with a status and the counts add up (paused before: $paused)',
+    async ({ paused }) => {
+      const web = await startWeb({ site: flatSite(PAGES) });
+      try {
+        const crawl = await amble.start({ seeds: [web.url('site')], ...web.network, delay: '100ms' });
+        await expect.poll(() => web.arrivalsAt('site').length, { timeout: 20_000 }).toBeGreaterThan(4);
+        if (paused) {
+          await crawl.executeUpdate(pauseCrawlUpdate);
+          await expect.poll(() => underWay(crawl.workflowId), { timeout: 20_000 }).toBe(0);
+        }
+        expect(await crawl.executeUpdate(cancelCrawlUpdate)).toMatchObject({ status: 'Cancelling' });
+        const { pages, found } = await crawl.result();
+        expect(Object.keys(pages).sort()).toEqual(['Cancelled', 'Fetched']);
+        expect(pages.Cancelled + pages.Fetched).toBe(found);
+        expect(found).toBe(PAGES + 1);
+        const row = await amble.db.crawl.findUniqueOrThrow({ where: { id: crawl.workflowId } });
+        expect(row.status).toBe('Cancelled');
+      } finally {
+        await web.stop();
+      }
+    },
+  );
+
+  it('is no longer to be paused or resumed, and says so', async () => {
+    const web = await startWeb({ site: flatSite(PAGES, () => ({ afterMs: 2_000 })) });
+    try {
+      const crawl = await amble.start({ seeds: [web.url('site')], ...web.network });
+      await expect.poll(() => web.arrivals.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      await crawl.executeUpdate(cancelCrawlUpdate);
+      await expect(crawl.executeUpdate(resumeCrawlUpdate)).rejects.toMatchObject({
+        cause: { message: expect.stringMatching(/is Cancelling: it can be neither paused nor resumed/) },
+      });
+      await crawl.result();
+    } finally {
+      await web.stop();
+    }
+  });
+});

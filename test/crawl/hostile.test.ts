@@ -1,0 +1,145 @@
+/** Sites that do not want to be crawled right now, and how much of it a whole crawl survives. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { throttleId } from '../../workflows/ids.ts';
+import { throttleQuery } from '../../workflows/messages.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
+
+/** Far more attempts than any of these sites takes: what runs out here is not the pages' patience. */
+const PATIENT = { retry: { initialInterval: '100ms', maximumAttempts: 30 }, longWait: '50ms' };
+
+let amble: Amble;
+let web: TestWeb;
+let site: Site;
+
+beforeAll(async () => {
+  amble = await startAmble({
+    throttle: { down: '2s', maxDown: '2s', giveUp: '4s', maxBackoff: '1500ms' },
+    robots: { hold: '50ms', maxHold: '100ms', giveUp: '1h' },
+  });
+});
+afterAll(() => amble?.stop());
+
+beforeEach(async () => {
+  web = await startWeb({ site: (path, visit) => site(path, visit) });
+});
+afterEach(() => web?.stop());
+
+const stateOf = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
+const attemptsOf = (crawlId: string) =>
+  amble.db.pageCrawl.findMany({ where: { page: { crawlId } }, include: { page: true } });
+
+describe('a site that answers 429', () => {
+  it('is asked ever less often until it has recovered, and every page is fetched at last', async () => {
+    let refusals = 3;
+    site = flatSite(4, (path) => (/\d/.test(path) && refusals-- > 0 ? { status: 429 } : undefined));
+    const { pages, crawlId } = await amble.crawl({ seeds: [web.url('site')], ...web.network, ...PATIENT });
+    expect(pages).toEqual({ Fetched: 5 });
+
+    const requests = await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
+    const gaps = requests.map(({ minGapMs }) => minGapMs);
+    // robots.txt, the front page and three refusals, then what is served.
+    expect(gaps.slice(0, 7)).toEqual([50, 50, 50, 1_000, 1_500, 1_500, 750]);
+    requests.slice(1).forEach((request, i) => {
+      const before = requests[i]?.startedAt.getTime() ?? 0;
+      expect(request.startedAt.getTime() - before).toBeGreaterThanOrEqual(request.minGapMs);
+    });
+    expect(await stateOf()).toMatchObject({ stats: { overloaded: 3 }, recent: { requests: 9, failures: 3 } });
+  });
+
+  it('with Retry-After is left alone for that long, by all its pages', async () => {
+    site = flatSite(3, (path, { count }) =>
+      path === '/' && count === 1 ? { status: 429, headers: { 'retry-after': '1' } } : undefined,
+    );
+    const { pages } = await amble.crawl({
+      seeds: [web.url('site'), web.url('site', '/1')],
+      ...web.network,
+      ...PATIENT,
+    });
+    expect(pages).toEqual({ Fetched: 4 });
+    const times = web.arrivals.map(({ atMs }) => atMs);
+    const refusedAt = web.arrivalsAt('site', '/')[0]?.atMs ?? 0;
+    const next = times.find((at) => at > refusedAt) ?? 0;
+    expect(next - refusedAt).toBeGreaterThanOrEqual(1_000);
+  });
+});
+
+describe('a site that refuses connections', () => {
+  /** Serves its front page and is gone. */
+  const goneAfterFront: Site = (path, visit) => {
+    if (path === '/') setTimeout(() => void web.goAway(), 10);
+    return flatSite(8)(path, visit);
+  };
+
+  it('and comes back costs only those pages an attempt that found out; the others stand aside meanwhile', async () => {
+    site = goneAfterFront;
+    const input = { seeds: [web.url('site')], ...web.network, ...PATIENT, window: 3 };
+    const crawl = await amble.start(input);
+    const standingAside = () =>
+      amble.db.page.findMany({
+        where: { crawlId: crawl.workflowId, status: 'Waiting', attempts: 0, nextAt: { not: null } },
+      });
+    await vi.waitFor(async () => expect(await standingAside()).not.toEqual([]), { timeout: 20_000 });
+    expect((await standingAside())[0]?.reason).toMatch(/cannot be reached: The connection to .* was refused/);
+    expect(await stateOf()).toMatchObject({ outages: [{ origin: web.url('site', '') }] });
+    await web.comeBack();
+    expect((await crawl.result()).pages).toEqual({ Fetched: 9 });
+
+    const attempts = await attemptsOf(crawl.workflowId);
+    const inVain = attempts.filter(({ outcome }) => outcome !== 'Success');
+    const { stats, outages } = await stateOf();
+    expect(inVain.map(({ errorKind }) => errorKind)).toEqual(Array(inVain.length).fill('refused'));
+    expect(inVain).toHaveLength(stats.unreachable);
+    expect(new Set(inVain.map(({ pageId }) => pageId)).size).toBeLessThan(8);
+    expect(outages).toEqual([]);
+  });
+
+  it('is tried for both of two crawls by one page at a time, and serves both when it is back', async () => {
+    site = flatSite(5);
+    const [front, ...seeds] = ['/', '/1', '/2', '/3'].map((path) => web.url('site', path));
+    // robots.txt is known before the trouble.
+    await amble.crawl({ seeds: [front], ...web.network, maxPages: 1 });
+    await web.goAway();
+    const crawls = await Promise.all(
+      [1, 2].map(() => amble.start({ seeds, ...web.network, ...PATIENT, delay: '20ms' })),
+    );
+    await vi.waitFor(async () => expect((await stateOf()).stats.unreachable).toBeGreaterThanOrEqual(3), {
+      timeout: 20_000,
+    });
+    await web.comeBack();
+    const results = await Promise.all(crawls.map((crawl) => crawl.result()));
+    expect(results.map(({ pages }) => pages)).toEqual([{ Fetched: 3 }, { Fetched: 3 }]);
+
+    const attempts = (await Promise.all(crawls.map(({ workflowId }) => attemptsOf(workflowId)))).flat();
+    const inVain = attempts.filter(({ outcome }) => outcome !== 'Success').length;
+    expect(inVain).toBe((await stateOf()).stats.unreachable);
+    expect(inVain).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each([
+    ['never comes back', (url: string) => url, /The connection to .* was refused/],
+    [
+      'cannot keep a secret',
+      (url: string) => url.replace('http:', 'https:'),
+      /(No secure connection|TLS handshake)/,
+    ],
+  ])('and %s has its pages fail at last, with a reason, and never blocks the crawl', async (_, at, why) => {
+    site = flatSite(0);
+    // A TLS failure needs somebody to talk to.
+    if (at('http:') === 'http:') await web.goAway();
+    const seeds = ['/', '/a', '/b'].map((path) => at(web.url('site', path)));
+    const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT });
+    if (at('http:') === 'http:') await web.comeBack();
+    expect(pages).toEqual({ Failed: 3 });
+    const rows = await amble.db.page.findMany({ where: { crawlId } });
+    for (const { reason, failedAt } of rows) {
+      expect(reason).toMatch(why);
+      expect(reason).toMatch(/Given up after [\d.]+ s without a connection\.$/);
+      expect(failedAt).not.toBeNull();
+    }
+    expect((await attemptsOf(crawlId)).map(({ outcome, errorKind }) => [outcome, errorKind])).toEqual(
+      Array(3).fill(['Failed', 'down']),
+    );
+    expect(web.arrivals).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+/** A person's hand on a domain while crawls run: the updates that the stock Temporal CLI sends by their names. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { throttleId } from '../../workflows/ids.ts';
+import { throttleQuery } from '../../workflows/messages.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+
+let amble: Amble;
+let web: TestWeb;
+beforeAll(async () => {
+  amble = await startAmble({ throttle: { startWindow: '1s', maxStartWindow: '1s' } });
+});
+afterAll(() => amble?.stop());
+beforeEach(async () => {
+  web = await startWeb({ site: flatSite(6) });
+});
+afterEach(() => web?.stop());
+
+const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site')));
+const state = () => throttle().query(throttleQuery);
+const PATIENTLY = { interval: 5, timeout: 20_000 };
+const crawl = () => ({ seeds: [web.url('site')], ...web.network });
+
+describe('on the throttle of a domain', () => {
+  it('pause holds every page back and resume lets them go, at the delay that was set meanwhile', async () => {
+    const running = await amble.start(crawl());
+    await vi.waitFor(() => expect(web.arrivals.length).toBeGreaterThan(2), PATIENTLY);
+    await throttle().executeUpdate('pause');
+    // One that was granted before may be on its way.
+    await vi.waitFor(async () => expect((await state()).leases).toEqual([]), PATIENTLY);
+    const { phase, waiting } = await state();
+    expect(phase).toBe('paused');
+    expect(waiting).toBeGreaterThan(0);
+    const before = web.arrivals.length;
+
+    await throttle().executeUpdate('delay', { args: ['200ms-300ms'] });
+    expect(web.arrivals).toHaveLength(before);
+    await throttle().executeUpdate('resume');
+    expect((await running.result()).pages).toEqual({ Fetched: 7 });
+    const requests = await amble.db.request.findMany({
+      where: { domain: web.name('site') },
+      orderBy: { startedAt: 'asc' },
+    });
+    const later = requests.slice(before);
+    expect(later.length).toBeGreaterThan(0);
+    for (const { minGapMs } of later) expect(minGapMs).toBeGreaterThanOrEqual(200);
+  });
+
+  it('a bad delay is rejected with the reason and changes nothing', async () => {
+    await amble.crawl(crawl());
+    await throttle().executeUpdate('delay', { args: ['30s'] });
+    for (const bad of ['soon', 30, { minMs: 9, maxMs: 1 }, '2d']) {
+      await expect(throttle().executeUpdate('delay', { args: [bad] })).rejects.toMatchObject({
+        cause: { message: expect.stringContaining(`The delay ${JSON.stringify(bad)} is refused: `) },
+      });
+    }
+    await expect(throttle().executeUpdate('delay')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('The delay is missing: ') },
+    });
+    expect((await state()).operatorDelay).toEqual({ minMs: 30_000, maxMs: 30_000 });
+    await throttle().executeUpdate('delay', { args: [null] });
+    expect((await state()).operatorDelay).toBeNull();
+  });
+
+  it('pause and delay outlive the throttle, and reset takes both back', async () => {
+    await amble.crawl(crawl());
+    await throttle().executeUpdate('pause');
+    await throttle().executeUpdate('delay', { args: ['1h'] });
+    const stored = () => amble.db.domain.findUniqueOrThrow({ where: { name: web.name('site') } });
+    await vi.waitFor(
+      async () => expect(await stored()).toMatchObject({ paused: true, delayMinMs: 3_600_000 }),
+      PATIENTLY,
+    );
+    await throttle().terminate();
+
+    const second = await amble.start(crawl());
+    await vi.waitFor(
+      async () => expect(await state()).toMatchObject({ phase: 'paused', waiting: 1 }),
+      PATIENTLY,
+    );
+    expect((await state()).operatorDelay?.minMs).toBe(3_600_000);
+    await throttle().executeUpdate('reset');
+    expect(await state()).toMatchObject({ operatorDelay: null, stats: { averageTookMs: null } });
+    expect((await second.result()).pages).toEqual({ Fetched: 7 });
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, startWeb } from '../support/web.ts';
+
+const DELAY_MS = 100;
+
+describe('a site that takes long to answer', () => {
+  let amble: Amble;
+  beforeAll(async () => {
+    amble = await startAmble();
+  });
+  afterAll(() => amble?.stop());
+
+  /** The requests of a crawl of such a site, in the order of their starts. */
+  async function requestsOf(tookMs: number, settings: Record<string, unknown>) {
+    const pages = flatSite(6);
+    const web = await startWeb({ slow: (path, visit) => ({ ...pages(path, visit), afterMs: tookMs }) });
+    try {
+      const seeds = Array.from({ length: 6 }, (_, n) => web.url('slow', `/${n + 1}`));
+      const input = { ...web.network, delay: `${DELAY_MS}ms` };
+      // robots.txt is read and the site known before anything is measured.
+      await amble.crawl({ ...input, seeds: [web.url('slow', '/1')] });
+      const { crawlId } = await amble.crawl({ ...input, seeds, ...settings });
+      return await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
+    } finally {
+      await web.stop();
+    }
+  }
+
+  it('has as many requests open as the crawl allows, no more, and their starts keep the gap all the same', async () => {
+    const requests = await requestsOf(3_000, { concurrency: 3 });
+    const open = requests.map(({ startedAt: at }) => {
+      const isOpen = (other: (typeof requests)[number]) =>
+        other.startedAt <= at && at.getTime() < other.startedAt.getTime() + other.tookMs;
+      return requests.filter(isOpen).length;
+    });
+    expect(Math.max(...open)).toBe(3);
+    requests.slice(1).forEach(({ startedAt }, i) => {
+      const before = requests[i]?.startedAt.getTime() ?? 0;
+      expect(startedAt.getTime() - before).toBeGreaterThanOrEqual(DELAY_MS);
+    });
+  });
+
+  it('is asked less often by an adaptive crawl: at its average latency over the concurrency aimed at', async () => {
+    const requests = await requestsOf(600, { concurrency: 3, adaptive: { targetConcurrency: 2 } });
+    expect(requests).toHaveLength(6);
+    for (const { minGapMs } of requests) expect(minGapMs).toBeGreaterThanOrEqual(300);
+  });
+});

@@ -1,0 +1,143 @@
+/** A throttle is replayed by every worker that comes to it; one that cannot be must not stop its domain for ever. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { throttleStart } from '../../activities/throttle-start.ts';
+import { type RunningWorker, startWorker } from '../../src/worker.ts';
+import type { DomainThrottle } from '../../workflows/domain-throttle.ts';
+import { throttleId, throttleQueue } from '../../workflows/ids.ts';
+import { acquireUpdate, withdrawnSignal } from '../../workflows/messages.ts';
+import type { Answer, Ask } from '../../workflows/throttle/types.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { testEngines } from '../support/engines.ts';
+
+// A task for a worker that is gone goes to others only after ten seconds.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Unique to each test, as the throttles of all tests are on one server. */
+let domain: string;
+
+let amble: Amble;
+
+beforeEach(async () => {
+  // Its own worker serves another queue: those of this test come and go.
+  amble = await startAmble();
+  domain = `${randomUUID()}.test`;
+});
+
+afterEach(async () => {
+  await amble.stop();
+});
+
+function configOfTest(): Amble['config'] {
+  return { ...amble.config, taskQueue: `${amble.config.taskQueue}-other` };
+}
+
+function worker(): Promise<RunningWorker> {
+  const { temporalAddress: address, namespace } = testEngines();
+  return startWorker({
+    config: configOfTest(),
+    temporal: { address, namespace },
+    databaseUrl: amble.databaseUrl,
+    log: pino({ level: 'fatal' }),
+    onlyThrottles: true,
+  });
+}
+
+async function ask(number: number): Promise<Answer> {
+  const question: Ask = {
+    ticket: `ticket-${number}`,
+    workflowId: `nobody-${number}`,
+    crawlId: 'none',
+    origin: `http://${domain}`,
+    priority: 5,
+    front: false,
+    delay: { minMs: 0, maxMs: 0 },
+    concurrency: 1,
+    adaptive: null,
+    // Over before anything else is due: the throttle arms a timer for it.
+    longestFetchMs: 1_000,
+  };
+  return amble.client.workflow.executeUpdateWithStart(acquireUpdate, {
+    args: [question, `nonce-${number}`],
+    updateId: `ask-${number}`,
+    startWorkflowOperation: new WithStartWorkflowOperation<typeof DomainThrottle>(
+      'DomainThrottle',
+      throttleStart(configOfTest(), domain),
+    ),
+  });
+}
+
+/** The server has given up on the worker that knew the throttle, and what that had armed a timer for is over. */
+async function untilPassedOn(throttle: WorkflowHandle): Promise<void> {
+  const isPassedOn = async () => {
+    const { events } = await throttle.fetchHistory();
+    return (
+      events?.some((event) => event.workflowTaskTimedOutEventAttributes) &&
+      events.some((event) => event.timerFiredEventAttributes)
+    );
+  };
+  await expect.poll(isPassedOn, { timeout: 60_000 }).toBe(true);
+}
+
+/** Leaves a task without a command behind. */
+async function stir(throttle: WorkflowHandle): Promise<void> {
+  const lengthOf = async () => (await throttle.describe()).historyLength;
+  const before = await lengthOf();
+  await throttle.signal(withdrawnSignal, { ticket: 'none' });
+  await expect.poll(lengthOf, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + 4);
+}
+
+test('tasks that are one to a worker and two to the next lead to the same commands', async () => {
+  const throttle = amble.client.workflow.getHandle(throttleId(domain));
+  const first = await worker();
+  await ask(1);
+  // Its grant reaches nobody, which it hears of.
+  await sleep(1_000);
+  await stir(throttle);
+  await first.stop();
+
+  // Arrives at a worker that has never seen this throttle, and takes it and the signal before it for one task.
+  const answered = ask(2);
+  await untilPassedOn(throttle);
+  const second = await worker();
+  expect(await answered).toMatchObject({ kind: 'granted' });
+  await second.stop();
+
+  // To this one they are two.
+  const third = await worker();
+  expect(await ask(3)).toMatchObject({ kind: 'queued' });
+  const { events } = await throttle.fetchHistory();
+  expect(events?.filter((event) => event.workflowTaskFailedEventAttributes)).toEqual([]);
+  await third.stop();
+});
+
+test('one that cannot be replayed ends, and the next ask begins another', async () => {
+  const { temporalAddress: address, namespace } = testEngines();
+  const connection = await NativeConnection.connect({ address });
+  const taskQueue = throttleQueue(configOfTest().taskQueue);
+  const workflowsPath = fileURLToPath(new URL('other-throttle.ts', import.meta.url));
+  const stranger = await Worker.create({ connection, namespace, taskQueue, workflowsPath });
+  const start = throttleStart(configOfTest(), domain);
+  const begun = stranger.runUntil(async () => {
+    const throttle = await amble.client.workflow.start('DomainThrottle', start);
+    const begins = async () => (await throttle.describe()).historyLength;
+    await expect.poll(begins, { timeout: 20_000 }).toBeGreaterThan(4);
+    return throttle.firstExecutionRunId;
+  });
+  const firstLife = await begun;
+  await connection.close();
+
+  const running = await worker();
+  // Asked again until it is answered, as an activity does it.
+  const answer = await vi.waitFor(() => ask(1), { timeout: 60_000, interval: 500 });
+  expect(answer.kind).toBe('queued');
+  expect(await amble.client.workflow.getHandle(start.workflowId, firstLife).describe()).toMatchObject({
+    status: { name: 'FAILED' },
+  });
+  await running.stop();
+});

@@ -1,0 +1,102 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ContentStore, openContentStore, UnwritableContent } from '../src/content-store.ts';
+import { type Outage, watchForOutage } from '../src/outage.ts';
+import { isDatabaseAway } from '../src/storage/is-away.ts';
+
+describe('an outage of the content store', () => {
+  let directory: string;
+  let store: ContentStore;
+  let outage: Outage;
+  let said: string[];
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'amble-outage-'));
+    store = openContentStore(join(directory, 'content'));
+    said = [];
+    const sink = new PassThrough().on('data', (line) => said.push(JSON.parse(String(line)).msg));
+    outage = watchForOutage({
+      what: 'The content store',
+      isItsError: (error) => error instanceof UnwritableContent,
+      probe: () => store.probe(),
+      log: pino(sink),
+      everyMs: 10,
+    });
+  });
+
+  afterEach(async () => {
+    outage.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** A file where the directory should be: nobody can write there, not even root. */
+  const breakIt = async () => {
+    await mendIt();
+    await writeFile(join(directory, 'content'), '');
+  };
+  const mendIt = () => rm(join(directory, 'content'), { recursive: true, force: true });
+  const failToPut = () => store.put(Buffer.from('x')).catch((error: unknown) => error);
+
+  test('is told once, however many run into it, and once more when it is over', async () => {
+    await breakIt();
+    for (let i = 0; i < 100; i += 1) expect(outage.explains(await failToPut())).toBe(true);
+    expect(outage.away).toBe(true);
+    await expect.poll(() => said).toHaveLength(1);
+    expect(said).toEqual(['The content store is out of reach; waiting for it, nothing is lost meanwhile']);
+    await mendIt();
+    await expect.poll(() => outage.away).toBe(false);
+    expect(said.slice(1)).toEqual(['The content store can be reached again']);
+  });
+
+  test('is told again when it comes again', async () => {
+    for (const told of [2, 4]) {
+      await breakIt();
+      outage.explains(await failToPut());
+      await expect.poll(() => said.length).toBe(told - 1);
+      await mendIt();
+      await expect.poll(() => said.length).toBe(told);
+    }
+  });
+
+  test('that was over before anybody could look is not worth a word', async () => {
+    await breakIt();
+    const error = await failToPut();
+    await mendIt();
+    expect(outage.explains(error)).toBe(true);
+    await expect.poll(() => outage.away).toBe(false);
+    expect(said).toEqual([]);
+  });
+
+  test('explains no other error', () => {
+    expect(outage.explains(new TypeError('a bug'))).toBe(false);
+    expect(outage.away).toBe(false);
+  });
+});
+
+describe('an error of the database', () => {
+  const withCode = (code: string) => Object.assign(new Error('said by Postgres'), { code });
+
+  test.each(['ECONNREFUSED', '08006', '40P01', '53300', '57P01', '57P03'])(
+    '%s is not about what was asked',
+    (code) => {
+      expect(isDatabaseAway(withCode(code))).toBe(true);
+      expect(isDatabaseAway(new Error('wrapped', { cause: withCode(code) }))).toBe(true);
+    },
+  );
+
+  test.each(['22021', '23505', '42P01', 'P0001'])('%s is', (code) => {
+    expect(isDatabaseAway(withCode(code))).toBe(false);
+  });
+
+  test('pg says in words that a connection broke', () => {
+    expect(isDatabaseAway(new Error('Connection terminated unexpectedly'))).toBe(true);
+  });
+
+  test('a bug is none', () => {
+    expect(isDatabaseAway(new TypeError('undefined is not a function'))).toBe(false);
+  });
+});
