@@ -28,12 +28,28 @@ export interface EngineKind extends EngineIdentity {
   answers(ports: readonly number[]): Promise<boolean>;
   /** What a person can do when it does not start. */
   cure: string;
+  /** Said by one that will not start however often it is tried. */
+  hopeless?: RegExp;
 }
 
 export interface Command {
   argv: readonly string[];
   /** Unset: as ourselves. */
   user?: { uid: number; gid: number };
+  /** Beside what this process has. */
+  env?: Record<string, string>;
+}
+
+export class EngineDidNotStart extends Error {
+  override name = 'EngineDidNotStart';
+
+  constructor(
+    { name, cure, log }: EngineKind,
+    /** The last lines of its log. */
+    readonly said: string,
+  ) {
+    super(`${name} did not start. ${cure} Its log, ${log}, ends:\n${said}`);
+  }
 }
 
 interface RunningEngine {
@@ -62,13 +78,14 @@ export async function ensureRunning(kind: EngineKind): Promise<number[]> {
     const state = await becomesReady(kind, { pid, ports });
     if (state === 'ready') return ports;
     said = await tail(kind.log, logStart);
+    if (kind.hopeless?.test(said)) break;
     if (state === 'deaf') {
       await stopEngine(kind);
       break;
     }
     await sleep(PAUSE_BETWEEN_ATTEMPTS_MS);
   }
-  throw new Error(`${kind.name} did not start. ${kind.cure} Its log, ${kind.log}, ends:\n${said}`);
+  throw new EngineDidNotStart(kind, said);
 }
 
 /** Stops it if it runs, and returns when it is gone. */
@@ -90,6 +107,11 @@ export async function isRunning(kind: EngineIdentity): Promise<boolean> {
   return (await find(kind)) !== null;
 }
 
+/** The ports it was started on; null: it does not run. */
+export async function portsOf(kind: EngineIdentity): Promise<number[] | null> {
+  return (await find(kind))?.ports ?? null;
+}
+
 async function find(kind: EngineIdentity): Promise<RunningEngine | null> {
   const record = await readRecord(kind.record);
   return record !== null && (await isThisEngine(kind, record.pid)) ? record : null;
@@ -107,7 +129,7 @@ async function launch(
   kind: EngineKind,
   ports: readonly number[],
 ): Promise<{ pid: number; logStart: number }> {
-  const { argv, user } = await kind.command(ports);
+  const { argv, user, env } = await kind.command(ports);
   const [record, log] = await Promise.all([open(kind.record, 'w', 0o600), open(kind.log, 'a', 0o600)]);
   try {
     const logStart = (await log.stat()).size;
@@ -116,6 +138,7 @@ async function launch(
       // A session of its own: Ctrl-C in the terminal is not for the engine.
       detached: true,
       stdio: ['ignore', log.fd, log.fd, record.fd],
+      ...(env && { env: { ...process.env, ...env } }),
       ...user,
     });
     await new Promise<void>((resolve, reject) => engine.once('spawn', resolve).once('error', reject));

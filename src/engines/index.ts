@@ -8,7 +8,7 @@ import { type Home, homeAt, prepareHome } from './home.ts';
 import { withLock } from './lock.ts';
 import { ensurePostgres, postgresEngine } from './postgres.ts';
 import { enter, leave, type Presence, present } from './presence.ts';
-import { ensureTemporal, type TemporalServer, temporalEngine } from './temporal.ts';
+import { ensureTemporal, findEmbedded, type TemporalServer, temporalEngine } from './temporal.ts';
 import { probeTemporal } from './temporal-probe.ts';
 
 export interface Engines {
@@ -58,6 +58,20 @@ export async function startDatabase(
     return { databaseUrl, stop: async () => {} };
   }
   return inHome(options, async (home) => ({ databaseUrl: await chooseDatabase(home, options) }));
+}
+
+/** The Temporal server that startEngines would join, for those who only want to ask it; null: none runs. */
+export async function findTemporal(
+  options: Pick<EngineOptions, 'home' | 'temporalAddress' | 'temporalNamespace'>,
+): Promise<TemporalServer | null> {
+  const namespace = namespaceOf(options);
+  const { temporalAddress } = options;
+  if (temporalAddress === undefined) {
+    const embedded = await findEmbedded(homeAt(options.home), namespace);
+    if (embedded !== null) return embedded;
+  }
+  const address = temporalAddress ?? USUAL_ADDRESS;
+  return (await probeTemporal(address, namespace)) === 'serves' ? { address, namespace, uiUrl: null } : null;
 }
 
 /** Starts engines as a user of this home, one process at a time. */
@@ -126,7 +140,7 @@ async function givenTemporal(address: string, namespace: string): Promise<Tempor
   }
 }
 
-function namespaceOf({ temporalNamespace }: EngineOptions): string {
+function namespaceOf({ temporalNamespace }: Pick<EngineOptions, 'temporalNamespace'>): string {
   return temporalNamespace ?? 'default';
 }
 

@@ -10,6 +10,7 @@ import type { Home } from './home.ts';
 import { LOOPBACK } from './ports.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import { type PostgresUser, postgresUser } from './postgres-user.ts';
+import { commandLineOf } from './process-table.ts';
 
 const run = promisify(execFile);
 
@@ -57,12 +58,26 @@ export async function ensurePostgres(home: Home, say: (line: string) => void): P
         ...['-c', `listen_addresses=${LOOPBACK}`, '-c', 'unix_socket_directories='],
       ],
       ...(user.ids && user.wrapper.length === 0 ? { user: user.ids } : {}),
+      env: await notMistakenFor(home),
     }),
     answers: ([port]) => accepts(urlOf(port, 'postgres'), data),
     cure: CURE,
   });
   await ensureDatabase(urlOf(port, 'postgres'));
   return urlOf(port, DATABASE);
+}
+
+/**
+ * A killed Postgres leaves its pid in a file, and the next one does not start while any process has that number, even one
+ * that got it later: after a reboot, or in a container, that is common. One number it takes for an ancestor of its own,
+ * whom it need not fear; so it is told this one. It still refuses while children of the killed one use the shared memory.
+ */
+async function notMistakenFor(home: Home): Promise<Record<string, string>> {
+  const text = await readFile(join(home.postgres.data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  const { marker } = postgresEngine(home);
+  const stale = pid > 0 && !(await commandLineOf(pid))?.includes(marker);
+  return stale ? { PG_GRANDPARENT_PID: String(pid) } : {};
 }
 
 async function ensurePassword(file: string): Promise<string> {

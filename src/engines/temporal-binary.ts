@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { messageOf } from '../causes.ts';
 import { packageRoot } from '../package-root.ts';
 import { findOnPath, isExecutable } from './search-path.ts';
 
@@ -131,6 +132,6 @@ async function build(workshop: string, say: (line: string) => void): Promise<str
 /** The last thing a failed program said. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return (text || message).split('\n').at(-1) ?? message;
 }

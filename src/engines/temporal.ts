@@ -1,5 +1,7 @@
 /** The embedded Temporal dev server. */
-import { type EngineIdentity, ensureRunning } from './engine.ts';
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { EngineDidNotStart, type EngineIdentity, type EngineKind, ensureRunning, portsOf } from './engine.ts';
 import type { Home } from './home.ts';
 import { LOOPBACK } from './ports.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
@@ -35,7 +37,7 @@ export async function ensureTemporal(
   home: Home,
   { namespace, binary, say }: TemporalOptions,
 ): Promise<TemporalServer> {
-  const [port, uiPort] = await ensureRunning({
+  const kind: EngineKind = {
     ...temporalEngine(home),
     log: home.temporal.log,
     portCount: 2,
@@ -59,6 +61,40 @@ export async function ensureTemporal(
     }),
     answers: async ([port]) => (await probeTemporal(`${LOOPBACK}:${port}`, namespace)) === 'serves',
     cure: 'Set TEMPORAL_ADDRESS to use a server of your own instead.',
+    hopeless: UNREADABLE,
+  };
+  const [port, uiPort] = await ensureRunning(kind).catch(async (error: unknown) => {
+    if (!(error instanceof EngineDidNotStart) || !UNREADABLE.test(error.said)) throw error;
+    const aside = await setAside(home.temporal.database);
+    say(`The Temporal server cannot read its database, now ${aside}; it begins a new one. No page is lost.`);
+    return ensureRunning(kind);
   });
+  return serverOn(namespace, port, uiPort);
+}
+
+/**
+ * What SQLite says of a file that is not whole. The server makes its tables in several steps and never looks at a file that
+ * exists: killed in its very first second, it would not start again, ever.
+ */
+const UNREADABLE = /no such (table|column)|file is not a database|database disk image is malformed/i;
+
+/** Kept, for whoever wants to know what happened; what it held can be taken up from Postgres. */
+async function setAside(database: string): Promise<string> {
+  const aside = `${database}.unreadable-${new Date().toISOString().replace(/\W/g, '')}`;
+  for (const part of ['', '-wal', '-shm']) {
+    if (existsSync(`${database}${part}`)) await rename(`${database}${part}`, `${aside}${part}`);
+  }
+  return aside;
+}
+
+/** null: it does not run, or does not answer. */
+export async function findEmbedded(home: Home, namespace: string): Promise<TemporalServer | null> {
+  const [port, uiPort] = (await portsOf(temporalEngine(home))) ?? [];
+  if (port === undefined) return null;
+  const server = serverOn(namespace, port, uiPort);
+  return (await probeTemporal(server.address, namespace)) === 'serves' ? server : null;
+}
+
+function serverOn(namespace: string, port: number | undefined, uiPort: number | undefined): TemporalServer {
   return { address: `${LOOPBACK}:${port}`, namespace, uiUrl: `http://${LOOPBACK}:${uiPort}` };
 }

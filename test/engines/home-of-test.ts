@@ -2,9 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -23,6 +25,8 @@ export type Found = z.infer<typeof Found>;
 export interface EngineUser {
   /** Where it found them. */
   engines: Promise<Found>;
+  /** On standard error, so far. */
+  said(): string;
   leave(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -30,6 +34,7 @@ export interface EngineUser {
 export interface HomeOfTest extends Home {
   user(): EngineUser;
   pids(): Promise<{ postgres: number; temporal: number }>;
+  pidOf(engine: 'postgres' | 'temporal'): Promise<number>;
   /** Everything that runs on behalf of this home. */
   processes(): Promise<string[]>;
   /** Ends what a failed test left running, and removes the files. */
@@ -52,6 +57,7 @@ export async function makeHome(): Promise<HomeOfTest> {
       postgres: await pidIn(home.postgres.record),
       temporal: await pidIn(home.temporal.record),
     }),
+    pidOf: (engine) => pidIn(home[engine].record),
     processes: () => processesOf(home.directory),
     async remove() {
       for (const user of users) user.kill('SIGKILL');
@@ -78,6 +84,7 @@ function engineUser(child: ChildProcess): EngineUser {
   engines.catch(() => {});
   return {
     engines,
+    said: () => complaint,
     async leave() {
       stdin.end();
       const [code] = await exit;
@@ -93,6 +100,19 @@ function engineUser(child: ChildProcess): EngineUser {
 async function processesOf(directory: string): Promise<string[]> {
   const { stdout } = await run('ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 16 * 1024 * 1024 });
   return stdout.split('\n').filter((line) => line.includes(directory));
+}
+
+/** Somebody else's server, one that answers nobody, as soon as whoever had the port is gone. */
+export async function holdPort(port: number): Promise<{ release(): Promise<void> }> {
+  for (;;) {
+    const server = createServer().listen(port, '127.0.0.1');
+    const listens = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (listens) return { release: () => new Promise((resolve) => server.close(() => resolve())) };
+    await sleep(20);
+  }
 }
 
 /** Addresses, as /proc/net writes them, on which this process listens. */
