@@ -11,6 +11,8 @@ import { type AmbleConfig, BadInput, type CrawlRequest, writeCrawlInput } from '
 import type { Database } from '../storage/database.ts';
 import { type Progress, readProgress } from '../storage/progress.ts';
 import type { RunningWorker } from '../worker.ts';
+import { commandLine } from './command-line.ts';
+import { hasEnded } from './has-ended.ts';
 
 const LOOK_EVERY_MS = 200;
 
@@ -38,12 +40,13 @@ export async function reachCrawl({ client, db, config, crawlId, request }: Reach
   if (progress && hasEnded(progress)) return { kind: 'ended', progress };
 
   // The settings it began with are in its row, and those count.
-  const input = row ? { seeds: row.seeds } : request && writeCrawlInput(request);
+  const urls = row?.seeds ?? request?.seeds.map(({ url }) => url) ?? [];
+  const input = row ? { seeds: row.seeds } : request && writeCrawlInput(request, config.politenessKey);
   if (!input) {
     const handle = client.workflow.getHandle(crawlId);
-    if (await isOpen(handle)) return { kind: 'open', handle, known: true };
+    if ((await statusOf(handle)) === 'RUNNING') return { kind: 'open', handle, known: true };
     throw new BadInput(
-      `There is no crawl named ${crawlId}; give it URLs to start one, or see "amble status".`,
+      `There is no crawl named ${crawlId}; give it URLs to start one, or see "${commandLine(['status'], {})}".`,
     );
   }
   const handle = await client.workflow.start('Crawl', {
@@ -53,9 +56,27 @@ export async function reachCrawl({ client, db, config, crawlId, request }: Reach
     workflowIdConflictPolicy: 'USE_EXISTING',
     // Whether a crawl has ended is for its row to say: the server forgets.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    staticSummary: `crawl from ${input.seeds.slice(0, 3).join(', ')}`,
+    staticSummary: `crawl from ${urls.slice(0, 3).join(', ')}`,
   });
   return { kind: 'open', handle, known: row !== null };
+}
+
+/**
+ * Takes up every unfinished crawl of which the server knows nothing, because its data was lost, and returns their ids. One
+ * whose workflow somebody terminated is known and left alone: that was a person's wish.
+ */
+export async function takeUpForgotten({
+  client,
+  db,
+  config,
+}: Pick<Reach, 'client' | 'db' | 'config'>): Promise<string[]> {
+  const unfinished = await db.crawl.findMany({ where: { finishedAt: null }, select: { id: true } });
+  const forgotten: string[] = [];
+  for (const { id } of unfinished) {
+    if ((await statusOf(client.workflow.getHandle(id))) === null) forgotten.push(id);
+  }
+  for (const crawlId of forgotten) await reachCrawl({ client, db, config, crawlId, request: null });
+  return forgotten;
 }
 
 /**
@@ -84,15 +105,12 @@ export async function untilOpened(db: Database, crawlId: string, ended: Promise<
   throw new Error(`Crawl ${crawlId} was ended by somebody before it had begun.`);
 }
 
-export function hasEnded({ status }: Progress): boolean {
-  return status === 'Completed' || status === 'Cancelled' || status === 'Failed';
-}
-
-async function isOpen(handle: WorkflowHandle): Promise<boolean> {
+/** null: the server has never heard of it, or has forgotten it. */
+async function statusOf(handle: WorkflowHandle): Promise<string | null> {
   try {
-    return (await handle.describe()).status.name === 'RUNNING';
+    return (await handle.describe()).status.name;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   }
 }

@@ -1,12 +1,17 @@
 /** What a command works with: the engines, the database, a Temporal client, and a worker in this very process. */
-import { Client, Connection } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
 import type { AmbleConfig } from '../config/index.ts';
-import { type EngineOptions, type Engines, startEngines } from '../engines/index.ts';
+import { type Engines, startEngines } from '../engines/index.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
+import { connectTemporal } from '../temporal-connection.ts';
 import { type RunningWorker, startWorker } from '../worker.ts';
+import { engineOptions } from './engine-options.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { aborted, type Interrupts, listenForInterrupts } from './interrupts.ts';
 import { type LogTo, openLog } from './log.ts';
+import { surviveBugs } from './survive.ts';
 
 export interface Session {
   engines: Engines;
@@ -21,21 +26,15 @@ export interface Session {
 export interface SessionOptions {
   /** Where the worker of this process logs to; null: no worker. */
   worker: LogTo | null;
+  /** That worker crawls nothing: it is there to let a domain be steered. */
+  onlyThrottles?: boolean;
   /** Engines of its own, even if others are there to be joined. */
   isolated?: boolean;
   say(line: string): void;
 }
 
-export function engineOptions(config: AmbleConfig, say: (line: string) => void): EngineOptions {
-  return {
-    home: config.home,
-    temporalNamespace: config.temporalNamespace,
-    ...(config.temporalAddress !== null && { temporalAddress: config.temporalAddress }),
-    ...(config.temporalBinary !== null && { temporalBinary: config.temporalBinary }),
-    ...(config.databaseUrl !== null && { databaseUrl: config.databaseUrl }),
-    say,
-  };
-}
+/** For what is on its way out already when there is no time left. */
+const AT_ONCE_MS = 500;
 
 export async function openSession(config: AmbleConfig, options: SessionOptions): Promise<Session> {
   const closers: (() => Promise<unknown>)[] = [];
@@ -44,22 +43,17 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const { isolated = false } = options;
+    const { isolated = false, onlyThrottles = false } = options;
     const engines = await startEngines({ ...engineOptions(config, options.say), isolated });
     closers.push(() => engines.stop());
     const db = openDatabase(engines.databaseUrl);
     closers.push(() => db.$disconnect());
     const { address, namespace } = engines.temporal;
-    const connection = await Connection.connect({ address });
+    const connection = await connectTemporal(address);
     closers.push(() => connection.close());
     const client = new Client({ connection, namespace });
     const worker = options.worker
-      ? await startWorker({
-          config,
-          temporal: { address, namespace },
-          databaseUrl: engines.databaseUrl,
-          log: openLog(config, options.worker),
-        })
+      ? await startWorkerHere(config, engines, openLog(config, options.worker), onlyThrottles)
       : null;
     return {
       engines,
@@ -67,14 +61,26 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
       client,
       worker,
       async close(atOnce) {
-        if (worker) await Promise.race([worker.stop(), ...(atOnce ? [aborted(atOnce)] : [])]);
-        await closeAll();
+        const now = atOnce === undefined ? [] : [aborted(atOnce)];
+        if (worker) await Promise.race([worker.stop(), ...now]);
+        // Engines of our own are told to stop even then, but not waited for.
+        await Promise.race([closeAll(), ...now.map((one) => one.then(() => sleep(AT_ONCE_MS)))]);
       },
     };
   } catch (error) {
     await closeAll();
     throw error;
   }
+}
+
+async function startWorkerHere(
+  config: AmbleConfig,
+  { temporal: { address, namespace }, databaseUrl }: Engines,
+  log: Logger,
+  onlyThrottles: boolean,
+): Promise<RunningWorker> {
+  surviveBugs(log);
+  return startWorker({ config, temporal: { address, namespace }, databaseUrl, log, onlyThrottles });
 }
 
 /** Opens a session, works in it and closes it in order, however the work ends. */
@@ -89,10 +95,12 @@ export async function withSession(
   interrupts.second.addEventListener('abort', giveUp);
   const session = await openSession(config, options);
   interrupts.second.removeEventListener('abort', giveUp);
+  let code: ExitCode = EXIT.interrupted;
   try {
-    return interrupts.first.aborted ? EXIT.interrupted : await work(session, interrupts);
+    if (!interrupts.first.aborted) code = await work(session, interrupts);
   } finally {
     await session.close(interrupts.second);
     interrupts.dispose();
   }
+  return interrupts.second.aborted ? EXIT.interrupted : code;
 }

@@ -3,19 +3,23 @@ import { openPages, type Progress } from '../storage/progress.ts';
 import { inWords } from './progress/words.ts';
 import { renderTable } from './table.ts';
 
-export function renderSummary(progress: Progress): string[] {
+/** `atWork`: whether anybody works on it, unless it has ended. */
+export function renderSummary(progress: Progress, atWork = true): string[] {
   return [
-    `${headline(progress)}${progress.reason ? ` (${progress.reason})` : ''}`,
+    `${headline(progress, atWork)}${progress.reason ? ` (${progress.reason})` : ''}`,
     '',
     ...countTable('Pages', progress.pages, progress.found),
+    ...sitemapTable(progress),
     '',
     ...countTable('Attempts', progress.attempts, sum(progress.attempts)),
+    ...skippedTable(progress.skipped),
   ];
 }
 
-function headline(progress: Progress): string {
+function headline(progress: Progress, atWork: boolean): string {
   const took = inWords(progress.seconds);
   const found = `${progress.found.toLocaleString('en')} pages found`;
+  const open = `${openPages(progress).toLocaleString('en')} still open`;
   switch (progress.status) {
     case 'Completed':
       return `Crawl ${progress.crawl} completed in ${took}: ${found}.`;
@@ -26,8 +30,19 @@ function headline(progress: Progress): string {
     case 'Running':
     case 'Paused':
     case 'Cancelling':
-      return `Crawl ${progress.crawl} is ${progress.status.toLowerCase()}, for ${took} so far: ${found}, ${openPages(progress).toLocaleString('en')} still open.`;
+      return atWork
+        ? `Crawl ${progress.crawl} is ${progress.status.toLowerCase()}, for ${took} so far: ${found}, ${open}.`
+        : `Crawl ${progress.crawl} is unfinished (${progress.status}), begun ${took} ago: ${found}, ${open}.`;
   }
+}
+
+function sitemapTable({ sitemaps }: Progress): string[] {
+  return sum(sitemaps) === 0 ? [] : ['', ...countTable('Sitemaps', sitemaps, sum(sitemaps))];
+}
+
+function skippedTable(skipped: Progress['skipped']): string[] {
+  const total = sum(skipped);
+  return total === 0 ? [] : ['', ...countTable('Links not followed', skipped, total)];
 }
 
 function countTable(name: string, counts: Readonly<Record<string, number>>, total: number): string[] {

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PRESET_NAMES } from '../../src/config/index.ts';
 import { runAmble } from './run-amble.ts';
 
 let cwd: string;
@@ -14,29 +15,36 @@ afterEach(() => {
   rmSync(cwd, { recursive: true });
 });
 
+const COMMANDS = [
+  ...['crawl', 'status', 'page', 'domain', 'pause', 'resume', 'cancel'],
+  ...['verify', 'export', 'up', 'worker', 'demo'],
+];
+
 describe('--help', () => {
   test('of the program lists every command, with examples', async () => {
     const { code, stdout, stderr } = await runAmble(['--help'], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const command of ['crawl', 'status', 'cancel', 'export', 'up', 'worker', 'demo']) {
+    for (const command of COMMANDS) {
       expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
     }
     expect(stdout).toContain('$ amble demo');
   });
 
-  test.each(['crawl', 'status', 'cancel', 'export', 'up', 'worker', 'demo'])(
-    'of %s shows an example',
-    async (command) => {
-      const { code, stdout } = await runAmble([command, '--help'], { cwd });
-      expect(code).toBe(0);
-      expect(stdout).toContain(`Usage: amble ${command}`);
-      expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*amble ${command}`, 'm'));
-    },
-  );
+  test.each([
+    ...COMMANDS,
+    ...['list', 'show', 'pause', 'resume', 'delay', 'reset'].map((sub) => `domain ${sub}`),
+  ])('of %s shows an example', async (command) => {
+    const { code, stdout } = await runAmble([...command.split(' '), '--help'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: amble ${command}`);
+    expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*amble ${command}`, 'm'));
+  });
 
   test('of crawl names every option it promises', async () => {
     const { stdout } = await runAmble(['crawl', '--help'], { cwd });
     const options = [
+      'preset',
+      'keyword',
       'max-pages',
       'max-depth',
       'scope',
@@ -49,6 +57,7 @@ describe('--help', () => {
       'json',
     ];
     for (const option of options) expect(stdout).toContain(`--${option}`);
+    for (const preset of PRESET_NAMES) expect(stdout).toMatch(new RegExp(`^ {2}${preset} `, 'm'));
   });
 });
 
@@ -58,6 +67,11 @@ describe('bad input is one sentence on standard error and exit code 2, before an
     [['crawl', 'example.org'], /"example.org" is not a URL/],
     [['crawl', 'ftp://example.org/'], /only http and https/],
     [['crawl', 'http://a.test/', '--delay', 'soon'], /--delay is "soon"/],
+    [
+      ['crawl', 'http://a.test/', '--preset', 'gentle'],
+      /--preset is "gentle", but must be one of smallweb, shop, news, broad/,
+    ],
+    [['crawl', 'http://a.test/', '--keyword', ''], /must be a keyword of 1 to 200 characters/],
     [['crawl', 'http://a.test/', '--allow-network', 'lan'], /--allow-network is "lan"/],
     [['crawl', 'http://a.test/', '--resolve', 'a.test'], /--resolve is "a.test"/],
     [['crawl', 'http://a.test/', '--max-pages', 'many'], /--max-pages is "many"/],
@@ -69,6 +83,18 @@ describe('bad input is one sentence on standard error and exit code 2, before an
     [['export'], /missing required argument 'crawl'/],
     [['export', 'x'], /no crawl named x/],
     [['status', 'x'], /no crawl named x/],
+    [['pause', 'x'], /no crawl named x/],
+    [['resume', 'x'], /no crawl named x/],
+    [['verify', 'x'], /no crawl named x/],
+    [['verify'], /Name one crawl to verify, or give --all/],
+    [['verify', 'x', '--all'], /Name one crawl to verify, or give --all/],
+    [['page', 'nonsense'], /"nonsense" is no page: it is not a valid URL/],
+    [['page', 'http://a.test/'], /No crawl here has met http:\/\/a\.test\//],
+    [['domain', 'delay', 'a.test', '10'], /The delay "10" is refused: give a time such as 30s/],
+    [['domain', 'delay', 'a.test', '15s-5s'], /The delay "15s-5s" is refused/],
+    [['domain', 'delay', 'a.test', '25h'], /The delay "25h" is refused/],
+    [['domain', 'pause', 'a.test/path'], /"a.test\/path" is not a domain/],
+    [['domain', 'frobnicate'], /unknown command 'frobnicate'/],
     [['frobnicate'], /unknown command 'frobnicate'/],
   ])('%j', async (args, sentence) => {
     const { code, stdout, stderr } = await runAmble(args, { cwd });

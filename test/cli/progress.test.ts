@@ -22,6 +22,17 @@ const running: Progress = {
     Failed: 2,
     Cancelled: 0,
   },
+  sitemaps: {
+    Pending: 0,
+    Queued: 0,
+    Waiting: 0,
+    Fetched: 0,
+    Redirected: 0,
+    Rejected: 0,
+    Blocked: 0,
+    Failed: 0,
+    Cancelled: 0,
+  },
   attempts: {
     Success: 37,
     Rejected: 0,
@@ -32,6 +43,7 @@ const running: Progress = {
     Timeout: 0,
   },
   seconds: 20,
+  skipped: {},
   cooling: [{ domain: 'example.org', readyInMs: 3_200 }],
 };
 

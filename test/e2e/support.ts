@@ -4,7 +4,10 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { portsOf } from '../../src/engines/engine.ts';
 import { startEngines } from '../../src/engines/index.ts';
+import { postgresEngine } from '../../src/engines/postgres.ts';
+import { temporalEngine } from '../../src/engines/temporal.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { makeHome } from '../engines/home-of-test.ts';
@@ -20,6 +23,8 @@ export interface Ended {
 
 export interface RunningProgram {
   ended: Promise<Ended>;
+  /** All that it has said so far. */
+  said(): Pick<Ended, 'stdout' | 'stderr'>;
   /** The first match in what it has said on standard error, as soon as there is one. */
   says(pattern: RegExp): Promise<RegExpMatchArray>;
   kill(signal: NodeJS.Signals): void;
@@ -37,6 +42,8 @@ export interface Installation {
   look<T>(see: (inside: { db: Database; client: Client }) => Promise<T>): Promise<T>;
   /** Command lines of everything that runs on behalf of this home, each after its pid. */
   processes(): Promise<string[]>;
+  /** Those the engines run on. */
+  ports(): Promise<number[]>;
   /** Ends the engines the hard way. */
   killEngines(): Promise<void>;
   /** Ends what a failed test left running, and removes the files. */
@@ -68,6 +75,10 @@ export async function makeInstallation({
     run: (command, ...args) => start(command, ...args).ended,
     look: (see) => lookInside(home.directory, see),
     processes: home.processes,
+    ports: async () =>
+      (await Promise.all([portsOf(temporalEngine(home)), portsOf(postgresEngine(home))])).flatMap(
+        (ports) => ports ?? [],
+      ),
     async killEngines() {
       const { temporal, postgres } = await home.pids();
       for (const pid of [temporal, postgres]) process.kill(pid, 'SIGKILL');
@@ -77,7 +88,7 @@ export async function makeInstallation({
 }
 
 /** Settings of whoever runs the tests stay out; where a Temporal program is found does not. */
-function cleanEnvironment(): Record<string, string> {
+export function cleanEnvironment(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'AMBLE_TEMPORAL_BINARY'];
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -98,6 +109,7 @@ export function startProgram(
   const ended = endOf(child, said);
   return {
     ended,
+    said: () => said,
     says: (pattern) =>
       new Promise((resolve, reject) => {
         const listen = () => {

@@ -102,6 +102,50 @@ describe('a crawl with the stock Temporal CLI', () => {
   });
 });
 
+describe('the throttle of a domain with the stock Temporal CLI', () => {
+  const update = (name: string, ...input: string[]) =>
+    temporal(
+      ...['workflow', 'update', 'execute', '--workflow-id', `throttle:${web.name('shop')}`, '--name', name],
+      ...input.flatMap((json) => ['--input', json]),
+    );
+
+  test('takes pause, resume, a delay as people write it, and reset, and answers with its state', async () => {
+    expect(await update('pause')).toMatchObject({ result: { phase: 'paused' } });
+    expect(await update('resume')).toMatchObject({ result: { phase: 'open' } });
+    const thirty = { minMs: 30_000, maxMs: 30_000 };
+    expect(await update('delay', '"30s"')).toMatchObject({ result: { operatorDelay: thirty } });
+    const range = { minMs: 5_000, maxMs: 15_000 };
+    expect(await update('delay', '"5s-15s"')).toMatchObject({ result: { operatorDelay: range } });
+    expect(await update('delay', JSON.stringify(thirty))).toMatchObject({
+      result: { operatorDelay: thirty },
+    });
+    expect(await update('delay', 'null')).toMatchObject({ result: { operatorDelay: null } });
+    await update('delay', '"30s"');
+    expect(await update('reset')).toMatchObject({ result: { operatorDelay: null, backoffMs: 0 } });
+  });
+
+  test('says why it refuses a delay', async () => {
+    await expect(update('delay', '"soon"')).rejects.toMatchObject({
+      // Quoted once more by the CLI's log.
+      stderr: expect.stringMatching(/The delay .*soon.* is refused: give a duration such as /),
+    });
+  });
+});
+
+describe('a crawl that runs', () => {
+  const update = (name: string) =>
+    temporal('workflow', 'update', 'execute', '--workflow-id', 'steered', '--name', name);
+
+  test('is paused, resumed and cancelled with the stock Temporal CLI', async () => {
+    await startCrawl('steered', { seeds: [web.url('shop')], ...web.network, delay: '1h' });
+    expect(await update('pause')).toMatchObject({ result: { crawlId: 'steered', status: 'Paused' } });
+    expect(await update('resume')).toMatchObject({ result: { status: 'Running' } });
+    expect(await update('cancel')).toMatchObject({ result: { status: 'Cancelling' } });
+    const ended = await temporal('workflow', 'result', '--workflow-id', 'steered');
+    expect(ended).toMatchObject({ status: 'COMPLETED', result: { found: 1, pages: { Cancelled: 1 } } });
+  });
+});
+
 test.each<[id: string, input: unknown, sentence: RegExp]>([
   ['bad-seed', { seeds: ['nonsense'] }, /The seed "nonsense" is not a URL/],
   ['bad-delay', { seeds: ['https://example.org/'], delay: 'soon' }, /"delay" in the crawl's input is "soon"/],

@@ -4,8 +4,9 @@ import type { Progress } from '../../storage/progress.ts';
 import { ensureBackground } from '../background.ts';
 import { commandLine } from '../command-line.ts';
 import { checkCrawlId, newCrawlId } from '../crawl-id.ts';
-import { type CrawlAtHand, endOf, hasEnded, reachCrawl, untilOpened } from '../crawls.ts';
+import { type CrawlAtHand, endOf, reachCrawl, untilOpened } from '../crawls.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
+import { hasEnded } from '../has-ended.ts';
 import { openSession, type Session, withSession } from '../session.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
 import { renderSummary } from '../summary.ts';
@@ -14,10 +15,17 @@ import { watchCrawl } from '../watch.ts';
 
 export interface CrawlOptions extends CommonOptions {
   id?: string;
+  preset?: string;
+  keyword?: string;
   maxPages?: string;
+  maxPagesPerDomain?: string;
   maxDepth?: string;
+  sitemaps?: boolean;
   scope?: string;
+  include?: string[];
+  exclude?: string[];
   delay?: string;
+  keepTypes?: string;
   resolve?: string[];
   allowNetwork?: string[];
   detach?: boolean;
@@ -31,12 +39,19 @@ interface Wish {
 }
 
 export async function crawlCommand(urls: string[], options: CrawlOptions): Promise<ExitCode> {
-  const { maxPages, maxDepth, scope, delay, resolve, allowNetwork } = options;
+  const { preset, maxPages, maxPagesPerDomain, maxDepth, sitemaps, scope, include, exclude } = options;
+  const { delay, keepTypes, resolve, allowNetwork } = options;
   const config = configFor(options, {
+    preset,
     maxPages,
+    maxPagesPerDomain,
     maxDepth,
+    sitemaps,
     scope,
+    include,
+    exclude,
     delay,
+    keepTypes,
     resolve,
     allowNetworks: allowNetwork,
   });
@@ -50,12 +65,13 @@ function readWish(urls: string[], options: CrawlOptions, config: AmbleConfig): O
   if (urls.length === 0) {
     if (id !== null) return { crawlId: id, request: null };
     throw new BadInput(
-      'A crawl needs at least one URL, as in "amble crawl https://example.org/"; or --id to join one.',
+      `A crawl needs at least one URL, as in "${commandLine(['crawl', 'https://example.org/'], {})}"; or --id to join one.`,
     );
   }
-  const { seeds } = parseCrawlInput({ seeds: urls }, config.crawl);
+  const { keyword } = options;
+  const { seeds } = parseCrawlInput({ seeds: urls.map((url) => ({ url, keyword })) }, config);
   return {
-    crawlId: id ?? newCrawlId(seeds[0] ?? '', new Date()),
+    crawlId: id ?? newCrawlId(seeds[0]?.url ?? '', new Date()),
     request: { seeds, settings: config.crawl },
   };
 }

@@ -1,7 +1,7 @@
 /** `amble demo`: the whole thing on one machine, in half a minute, on a web of its own. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AmbleConfig } from '../../config/index.ts';
+import { type AmbleConfig, parseCrawlInput } from '../../config/index.ts';
 import { type DemoWeb, startDemoWeb } from '../../demo/index.ts';
 import { openPages } from '../../storage/progress.ts';
 import { commandLine } from '../command-line.ts';
@@ -56,10 +56,10 @@ function demoConfig(home: string, { resolve }: DemoWeb, { config }: DemoOptions)
       databaseUrl: 'none',
       contentDir: 'none',
       politenessKey: 'host',
-      scope: 'site',
+      preset: 'smallweb',
+      domains: 'none',
       maxPages: 'none',
       maxDepth: 'none',
-      concurrency: 1,
       resolve,
       allowNetworks: ['127.0.0.0/8'],
     },
@@ -73,7 +73,7 @@ async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOpti
   return withSession(config, { worker: 'file', isolated: true, say }, async (session, interrupts) => {
     const { uiUrl } = session.engines.temporal;
     if (uiUrl) say(`While it runs, every page is a workflow to look at: ${uiUrl}`);
-    const request = { seeds: web.seeds, settings: config.crawl };
+    const request = parseCrawlInput({ seeds: web.seeds }, config);
     const crawl = await reachCrawl({ ...session, config, crawlId: CRAWL_ID, request });
     if (crawl.kind === 'ended')
       throw new Error(`The demo's home ${config.home} could not be emptied: remove it.`);

@@ -1,9 +1,9 @@
 /** `amble export`: a crawl's pages for other programs. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { BadInput } from '../../config/index.ts';
 import { exportJsonl } from '../../storage/export.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
+import { noSuchCrawl } from '../no-such-crawl.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
 import { openStore } from '../store.ts';
 
@@ -15,8 +15,7 @@ export async function exportCommand(crawlId: string, options: ExportOptions): Pr
   const store = await openStore(configFor(options));
   try {
     const crawl = await store?.db.crawl.findUnique({ where: { id: crawlId }, select: { id: true } });
-    if (!store || !crawl)
-      throw new BadInput(`There is no crawl named ${crawlId}; "amble status" lists them.`);
+    if (!store || !crawl) throw noSuchCrawl(crawlId, options);
     await pipeline(Readable.from(exportJsonl(store.db, crawlId)), process.stdout, { end: false });
     return EXIT.ok;
   } catch (error) {

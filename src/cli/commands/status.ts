@@ -1,17 +1,19 @@
 /** `amble status`: what is known of all crawls, or everything about one. */
-import { BadInput } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   type DomainCounts,
   listCrawls,
   type OpenPage,
   openPages,
-  type Progress,
   readDomains,
   readOpenPages,
   readProgress,
 } from '../../storage/progress.ts';
+import { type AtWork, whoIsAtWork } from '../at-work.ts';
+import { commandLine } from '../command-line.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
+import { hasEnded } from '../has-ended.ts';
+import { noSuchCrawl } from '../no-such-crawl.ts';
 import { inWords } from '../progress/words.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
 import { openStore } from '../store.ts';
@@ -25,29 +27,47 @@ export interface StatusOptions extends CommonOptions {
 
 const MOST_CRAWLS = 50;
 const MOST_DOMAINS = 20;
+/** For programs. */
+const MOST_DOMAINS_IN_JSON = 10_000;
 const MOST_OPEN_PAGES = 10;
 
 export async function statusCommand(crawlId: string | undefined, options: StatusOptions): Promise<ExitCode> {
   const config = configFor(options);
   const store = await openStore(config);
+  const ask = () => whoIsAtWork(config);
   try {
-    if (crawlId !== undefined) print(await crawlInDetail(store?.db ?? null, crawlId, options));
-    else print(crawlList(store ? await listCrawls(store.db, MOST_CRAWLS) : [], config.home, options));
+    if (crawlId !== undefined) print(await crawlInDetail(store?.db ?? null, crawlId, options, ask));
+    else print(await crawlList(store?.db ?? null, config.home, options, ask));
     return EXIT.ok;
   } finally {
     await store?.close();
   }
 }
 
-function crawlList(crawls: readonly Progress[], home: string, { json }: StatusOptions): string {
-  if (json) return JSON.stringify(crawls);
+type AskWho = () => Promise<AtWork>;
+
+const ENDED: AtWork = { working: false, because: 'it has ended' };
+
+async function crawlList(
+  db: Database | null,
+  home: string,
+  options: StatusOptions,
+  ask: AskWho,
+): Promise<string> {
+  const crawls = db ? await listCrawls(db, MOST_CRAWLS) : [];
+  const atWork = crawls.every(hasEnded) ? ENDED : await ask();
+  if (options.json) {
+    return JSON.stringify(
+      crawls.map((progress) => ({ ...progress, atWork: !hasEnded(progress) && atWork.working })),
+    );
+  }
   if (crawls.length === 0) {
-    return `No crawls yet in ${home}; "amble crawl https://example.org/" starts one.`;
+    return `No crawls yet in ${home}; "${commandLine(['crawl', 'https://example.org/'], options)}" starts one.`;
   }
   const headers = ['Crawl', 'Status', 'Found', 'Fetched', 'Failed', 'Open', 'Time'];
   const rows = crawls.map((progress) => [
     progress.crawl,
-    progress.status,
+    hasEnded(progress) || atWork.working ? progress.status : `${progress.status}, nobody at work`,
     progress.found,
     progress.pages.Fetched,
     progress.pages.Failed,
@@ -57,22 +77,53 @@ function crawlList(crawls: readonly Progress[], home: string, { json }: StatusOp
   return renderTable(headers, rows).join('\n');
 }
 
-async function crawlInDetail(db: Database | null, crawlId: string, { json }: StatusOptions): Promise<string> {
+async function crawlInDetail(
+  db: Database | null,
+  crawlId: string,
+  options: StatusOptions,
+  ask: AskWho,
+): Promise<string> {
   const progress = db && (await readProgress(db, crawlId));
-  if (!db || !progress) throw new BadInput(`There is no crawl named ${crawlId}; "amble status" lists them.`);
-  if (json) return JSON.stringify(progress);
+  if (!db || !progress) throw noSuchCrawl(crawlId, options);
+  const ended = hasEnded(progress);
+  const atWork = ended ? ENDED : await ask();
+  if (options.json) {
+    const domains = await readDomains(db, crawlId, MOST_DOMAINS_IN_JSON);
+    return JSON.stringify({ ...progress, atWork: atWork.working, domains });
+  }
   const [domains, open] = await Promise.all([
     readDomains(db, crawlId, MOST_DOMAINS),
     readOpenPages(db, crawlId, MOST_OPEN_PAGES),
   ]);
-  const sections = [renderSummary(progress), domainTable(domains), openTable(open, new Date())];
+  const paused =
+    progress.status === 'Paused' ? [`To let it go on: ${commandLine(['resume', crawlId], options)}`] : [];
+  const idle =
+    ended || atWork.working
+      ? []
+      : [
+          `Nobody works on it now: ${atWork.because}. To go on: ${commandLine(['crawl', '--id', crawlId], options)}`,
+        ];
+  const sections = [
+    renderSummary(progress, atWork.working),
+    idle,
+    paused,
+    domainTable(domains),
+    openTable(open, new Date()),
+  ];
   const shown = sections.filter((lines) => lines.length > 0);
   return shown.map((lines) => lines.join('\n')).join('\n\n');
 }
 
 function domainTable(domains: readonly DomainCounts[]): string[] {
-  const rows = domains.map((row) => [row.domain, row.found, row.fetched, row.failed, row.open]);
-  return indented(renderTable(['Domain', 'Found', 'Fetched', 'Failed', 'Open'], rows));
+  const rows = domains.map((row) => [
+    row.domain,
+    row.found,
+    row.fetched,
+    row.failed,
+    row.open,
+    row.paused ? 'paused' : '',
+  ]);
+  return indented(renderTable(['Domain', 'Found', 'Fetched', 'Failed', 'Open', ''], rows));
 }
 
 /** Why has it not been fetched yet, what was tried, when is it next. */

@@ -1,6 +1,7 @@
 /** `amble up`: engines and a worker that stay, and the addresses to reach them by. */
 import type { AmbleConfig } from '../../config/index.ts';
 import type { Engines } from '../../engines/index.ts';
+import { takeUpForgotten } from '../crawls.ts';
 import type { ExitCode } from '../exit.ts';
 import { announceUp } from '../presence.ts';
 import { serve } from '../serve.ts';
@@ -9,9 +10,12 @@ import { say } from '../terminal.ts';
 
 export async function upCommand(options: CommonOptions): Promise<ExitCode> {
   const config = configFor(options);
-  return serve(config, async ({ engines }) => {
+  return serve(config, async ({ engines, client, db }) => {
     const presence = await announceUp(config.home);
     for (const line of addresses(config, engines)) say(line);
+    for (const crawlId of await takeUpForgotten({ client, db, config })) {
+      say(`Crawl ${crawlId} is unfinished and unknown to the Temporal server: taking it up where it stands.`);
+    }
     return presence.withdraw;
   });
 }

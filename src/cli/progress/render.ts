@@ -27,7 +27,7 @@ export function renderLive({ progress, pace }: View, width: number): string[] {
 export function renderPlain({ progress, pace }: View): string {
   const attempts = countsInWords(progress.attempts);
   return [
-    `${progress.crawl}: ${doneOfFound(progress)}${paceInWords(pace)}`,
+    `${progress.crawl}${progress.status === 'Paused' ? ' is paused' : ''}: ${doneOfFound(progress)}${paceInWords(pace)}`,
     ...(attempts ? [attempts] : []),
     ...(progress.cooling.length > 0 ? [`cooling down ${coolingInWords(progress)}`] : []),
   ].join('; ');

@@ -1,0 +1,56 @@
+/** `amble domain list` and `show`: how domains are treated, from their throttles or as it was last written down. */
+import { listDomains, readDomain } from '../../storage/read-domains.ts';
+import { renderDomain, renderDomains } from '../domain-words.ts';
+import { type DomainReport, domainOf, throttleView, throttleViews } from '../domains.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { joinTemporal } from '../join-temporal.ts';
+import { type CommonOptions, configFor } from '../settings.ts';
+import { openStore } from '../store.ts';
+import { print } from '../terminal.ts';
+
+export interface DomainOptions extends CommonOptions {
+  json?: boolean;
+}
+
+const MOST_DOMAINS = 100;
+
+export async function listDomainsCommand(options: DomainOptions): Promise<ExitCode> {
+  const config = configFor(options);
+  const store = await openStore(config);
+  const temporal = store && (await joinTemporal(config));
+  try {
+    const known = store ? await listDomains(store.db, MOST_DOMAINS) : [];
+    const live = await throttleViews(
+      temporal?.client ?? null,
+      known.map(({ name }) => name),
+    );
+    const reports = known.map((one) => ({ domain: one.name, known: one, live: live.get(one.name) ?? null }));
+    if (options.json) print(JSON.stringify(reports));
+    else if (reports.length === 0) print(`No crawl has met a domain yet in ${config.home}.`);
+    else for (const line of renderDomains(reports, new Date())) print(line);
+    return EXIT.ok;
+  } finally {
+    await temporal?.close();
+    await store?.close();
+  }
+}
+
+export async function showDomainCommand(typed: string, options: DomainOptions): Promise<ExitCode> {
+  const config = configFor(options);
+  const domain = domainOf(typed, config.politenessKey);
+  const store = await openStore(config);
+  const temporal = store && (await joinTemporal(config));
+  try {
+    const known = store && (await readDomain(store.db, domain));
+    show({ domain, known, live: await throttleView(temporal?.client ?? null, domain) }, options);
+    return EXIT.ok;
+  } finally {
+    await temporal?.close();
+    await store?.close();
+  }
+}
+
+export function show(report: DomainReport, { json }: DomainOptions): void {
+  if (json) print(JSON.stringify(report));
+  else for (const line of renderDomain(report, new Date())) print(line);
+}

@@ -1,0 +1,96 @@
+/** Domains as the command line meets them: what their throttles say, and what was written down where they say nothing. */
+import {
+  type Client,
+  isGrpcDeadlineError,
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  QueryRejectedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import type { QueryDefinition } from '@temporalio/common';
+import { throttleId } from '../../workflows/ids.ts';
+import { throttleQuery } from '../../workflows/messages.ts';
+import type { ThrottleView } from '../../workflows/throttle/view.ts';
+import { BadInput } from '../config/index.ts';
+import type { KnownDomain } from '../storage/read-domains.ts';
+import { type PolitenessUnit, politenessKey } from '../urls/index.ts';
+
+export interface DomainReport {
+  domain: string;
+  /** null: its throttle does not run, or no worker is there to answer for it. */
+  live: ThrottleView | null;
+  /** null: no crawl has met this domain yet. */
+  known: KnownDomain | null;
+}
+
+/** A worker answers within milliseconds; without one, a query waits for ever. */
+const ANSWER_WITHIN_MS = 3_000;
+
+/** What people type, a URL or a name in any case, as the domain that shares one gap. */
+export function domainOf(typed: string, keyedBy: PolitenessUnit): string {
+  const isUrl = /^https?:\/\//i.test(typed);
+  const isHost = /^([^\s/:?#@\\]+|\[[\da-f:.]+\])$/i.test(typed);
+  const url = isUrl ? typed : `http://${typed}/`;
+  if ((isUrl || isHost) && URL.canParse(url)) return politenessKey(url, keyedBy);
+  throw new BadInput(
+    `${JSON.stringify(typed)} is not a domain: give a host name such as example.org, without port or path.`,
+  );
+}
+
+export function throttleView(client: Client | null, domain: string): Promise<ThrottleView | null> {
+  return askThrottle(client, domain, throttleQuery);
+}
+
+/** Of those that run. Where nobody answers for the first, nobody answers for the others: one silence is enough. */
+export async function throttleViews(
+  client: Client | null,
+  domains: readonly string[],
+): Promise<Map<string, ThrottleView>> {
+  const views = new Map<string, ThrottleView>();
+  if (client === null || domains.length === 0) return views;
+  const running = await runningThrottles(client);
+  const [first, ...rest] = domains.filter((domain) => running.has(throttleId(domain)));
+  const look = async (domain: string) => {
+    const view = await throttleView(client, domain);
+    if (view !== null) views.set(domain, view);
+  };
+  if (first !== undefined) await look(first);
+  if (views.size > 0) await Promise.all(rest.map(look));
+  return views;
+}
+
+async function runningThrottles(client: Client): Promise<Set<string>> {
+  const ids = new Set<string>();
+  const query = "WorkflowType = 'DomainThrottle' AND ExecutionStatus = 'Running'";
+  for await (const { workflowId } of client.workflow.list({ query })) ids.add(workflowId);
+  return ids;
+}
+
+/** null: there is no Temporal server, the throttle does not run, or no worker answers for it. */
+export async function askThrottle<Answer, Args extends unknown[]>(
+  client: Client | null,
+  domain: string,
+  query: QueryDefinition<Answer, Args>,
+  ...args: Args
+): Promise<Answer | null> {
+  if (client === null) return null;
+  try {
+    return await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
+      client.workflow.getHandle(throttleId(domain)).query(query, ...args),
+    );
+  } catch (error) {
+    if (isSilence(error)) return null;
+    throw error;
+  }
+}
+
+function isSilence(error: unknown): boolean {
+  return (
+    error instanceof WorkflowNotFoundError ||
+    error instanceof QueryRejectedError ||
+    // A worker of an earlier version.
+    error instanceof QueryNotRegisteredError ||
+    isGrpcDeadlineError(error) ||
+    isGrpcServiceError(error)
+  );
+}

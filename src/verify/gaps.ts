@@ -1,0 +1,24 @@
+/** The gaps of one domain, from its requests in the order of their starts: only the last one has to be remembered. */
+import type { Gap, RecordedRequest } from './types.ts';
+
+/**
+ * Both starts are early readings of one clock, and the throttle counted from a later one: what was granted is never longer
+ * than what was recorded.
+ */
+export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap {
+  return { before, after, gapMs: after.startedAtMs - before.startedAtMs, wantedMs: after.minGapMs };
+}
+
+export function isTooShort({ gapMs, wantedMs }: Gap): boolean {
+  return gapMs < wantedMs;
+}
+
+/** Which of two gaps came closer to a fault. */
+export function tighterOf(one: Gap | null, other: Gap): Gap {
+  return one === null || spareMs(other) < spareMs(one) ? other : one;
+}
+
+/** What a gap had over what was in force; negative: that much too short. */
+export function spareMs({ gapMs, wantedMs }: Gap): number {
+  return gapMs - wantedMs;
+}

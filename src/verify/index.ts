@@ -1,0 +1,4 @@
+/** What `amble verify` proves, and from what. */
+export { spareMs } from './gaps.ts';
+export { prove, type Records } from './prove.ts';
+export type { DomainProof, Gap, KeptRules, OverTried, Proof, RecordedRequest, Violation } from './types.ts';

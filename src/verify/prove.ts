@@ -1,0 +1,67 @@
+/**
+ * The proof of politeness: reads what was recorded and judges it anew. Requests stream by, domain by domain; what is kept
+ * is one line a domain, and the first faults.
+ */
+import { remember } from '../remember.ts';
+import { gapBetween, isTooShort, tighterOf } from './gaps.ts';
+import { type ReadRules, readRules, whyDisallowed } from './rules.ts';
+import type { DomainProof, Gap, KeptRules, OverTried, Proof, RecordedRequest, Violation } from './types.ts';
+
+/** What the proof reads, wherever it is kept. */
+export interface Records {
+  /** Domains that were asked for anything by the crawls in question. */
+  domains(): AsyncIterable<string>;
+  /** Every request to the domain, of whatever crawl, in the order of their starts. */
+  requests(domain: string): AsyncIterable<RecordedRequest>;
+  rules(id: string): Promise<KeptRules | null>;
+  /** Of those crawls. */
+  overTried(): AsyncIterable<OverTried>;
+}
+
+/** Faults listed; a broken throttle would make millions. */
+const MOST_LISTED = 1_000;
+
+/** Rules in memory at a time; one may have 500 KiB. */
+const RULES_KEPT = 64;
+
+/** `isConcerned`: the request is one of a crawl in question; a gap concerns it if either end does. */
+export async function prove(
+  records: Records,
+  isConcerned: (request: RecordedRequest) => boolean,
+): Promise<Proof> {
+  const proof: Proof = { requests: 0, domains: [], violations: [], violationCount: 0 };
+  const fault = (violation: Violation): void => {
+    proof.violationCount += 1;
+    if (proof.violations.length < MOST_LISTED) proof.violations.push(violation);
+  };
+  const rulesOf = rememberRules(records);
+  for await (const domain of records.domains()) {
+    const proven: DomainProof = { domain, requests: 0, tightest: null };
+    let before: RecordedRequest | null = null;
+    for await (const request of records.requests(domain)) {
+      const gap: Gap | null = before && gapBetween(before, request);
+      if (gap !== null && (isConcerned(gap.before) || isConcerned(gap.after))) {
+        proven.tightest = tighterOf(proven.tightest, gap);
+        if (isTooShort(gap)) fault({ kind: 'gap', domain, ...gap });
+      }
+      before = request;
+      if (!isConcerned(request)) continue;
+      proven.requests += 1;
+      const why = whyDisallowed(request, await rulesOf(request));
+      if (why !== null) fault({ kind: 'disallowed', domain, request, why });
+    }
+    proof.requests += proven.requests;
+    proof.domains.push(proven);
+  }
+  for await (const violation of records.overTried()) fault(violation);
+  return proof;
+}
+
+function rememberRules(records: Records): (request: RecordedRequest) => Promise<ReadRules | null> {
+  const look = remember(RULES_KEPT, async (key): Promise<ReadRules | null> => {
+    const [id = '', agent = ''] = key.split(' ');
+    const kept = await records.rules(id);
+    return kept && readRules(kept, agent);
+  });
+  return async ({ allowedBy }) => allowedBy && look(`${allowedBy.rulesId} ${allowedBy.agent}`);
+}

@@ -1,0 +1,26 @@
+/** Whether a request was allowed by the rules it was judged by: those recorded with it, whatever has replaced them since. */
+import { parseRobots } from '../robots/index.ts';
+import { originOf } from '../urls/index.ts';
+import type { KeptRules, RecordedRequest } from './types.ts';
+
+/** What kept rules say to one agent: read once for all the requests that were judged by them. */
+export interface ReadRules {
+  origin: string;
+  isAllowed(url: string): boolean;
+}
+
+export function readRules({ origin, body }: KeptRules, agent: string): ReadRules {
+  if (body === null) return { origin, isAllowed: () => true };
+  return { origin, isAllowed: parseRobots(body, { origin, token: agent }).isAllowed };
+}
+
+/** Why the request should not have been made, or cannot be proven to have been allowed; null: it was. */
+export function whyDisallowed(request: RecordedRequest, rules: ReadRules | null): string | null {
+  if (request.isRobots) return null;
+  if (rules === null) return 'no rules are on record that allowed it';
+  if (rules.origin !== originOf(request.url)) return `it was judged by the rules of ${rules.origin}`;
+  if (!rules.isAllowed(request.url)) {
+    return `${rules.origin}/robots.txt, as it was then, disallows it for ${request.allowedBy?.agent}`;
+  }
+  return null;
+}

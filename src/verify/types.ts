@@ -1,0 +1,64 @@
+/** The words of the proof: what was recorded, what is judged, and what a fault looks like. */
+
+import type { AllowedBy } from '../attempt.ts';
+
+/** One request as it went out. */
+export interface RecordedRequest {
+  leaseId: string;
+  domain: string;
+  crawlId: string;
+  url: string;
+  /** robots.txt is exempt from the rules it states; everything else is not. */
+  isRobots: boolean;
+  /** On the throttle's clock; the true moment is at most `startedErrorMs` later. */
+  startedAtMs: number;
+  startedErrorMs: number;
+  /** The gap to the request before that was in force when this one was granted. */
+  minGapMs: number;
+  /** Null: no rules were recorded with it. */
+  allowedBy: AllowedBy | null;
+}
+
+/** Rules as they were kept. */
+export interface KeptRules {
+  origin: string;
+  /** Null: there was no robots.txt. */
+  body: string | null;
+}
+
+export interface Gap {
+  before: RecordedRequest;
+  after: RecordedRequest;
+  gapMs: number;
+  /** What was in force then. */
+  wantedMs: number;
+}
+
+export interface DomainProof {
+  domain: string;
+  requests: number;
+  /** The gap with the least to spare over what was in force; null: fewer than two requests. */
+  tightest: Gap | null;
+}
+
+export type Violation =
+  | ({ kind: 'gap'; domain: string } & Gap)
+  | { kind: 'disallowed'; domain: string; request: RecordedRequest; why: string }
+  | OverTried;
+
+/** A page that was tried more often than its crawl's policy allows. */
+export interface OverTried {
+  kind: 'attempts';
+  crawlId: string;
+  url: string;
+  attempts: number;
+  allowed: number;
+}
+
+export interface Proof {
+  requests: number;
+  domains: DomainProof[];
+  /** The first of them; `violationCount` says how many there are. */
+  violations: Violation[];
+  violationCount: number;
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { type Whereabouts, whereAndWhy } from '../../src/cli/page-words.ts';
+import type { PageReport } from '../../src/storage/page-report.ts';
+import { newThrottle, view } from '../../workflows/throttle/index.ts';
+import { CONFIG } from '../throttle/support.ts';
+
+const NOW = new Date(2026, 0, 31, 14, 0, 0);
+const at = (hours: number, minutes: number) => new Date(2026, 0, 31, hours, minutes, 0);
+
+type Changes = Omit<Partial<PageReport>, 'page' | 'crawl'> & {
+  page?: Partial<PageReport['page']>;
+  crawl?: Partial<PageReport['crawl']>;
+};
+
+function aPage({ page, crawl, ...rest }: Changes): PageReport {
+  return {
+    crawl: { id: 'example', status: 'Running', maximumAttempts: 3, window: 100, ...crawl },
+    alsoIn: [],
+    attempts: [],
+    before: null,
+    robotsTrouble: null,
+    page: {
+      id: 1n,
+      crawlId: 'example',
+      url: 'https://example.org/about',
+      urlHash: new Uint8Array(),
+      domain: 'example.org',
+      status: 'Pending',
+      reason: null,
+      depth: 1,
+      priority: 5,
+      rank: 0,
+      seed: false,
+      attempts: 0,
+      nextAt: null,
+      redirectTo: null,
+      statusCode: null,
+      title: null,
+      fetchedAt: null,
+      ...page,
+    },
+    ...rest,
+  };
+}
+
+const say = (changes: Changes, where: Whereabouts | null = null) => whereAndWhy(aPage(changes), where, NOW);
+
+describe('a page in the table', () => {
+  it('says how many go before it and whether there is room', () => {
+    expect(say({ before: { pending: 7, queued: 100 } })).toBe(
+      'behind 7 others; 100 of 100 places of example.org are taken.',
+    );
+    expect(say({ before: { pending: 0, queued: 40 } })).toBe(
+      'the next to begin; 40 of 100 places of example.org are taken.',
+    );
+  });
+
+  it('says until when it was put off, and why', () => {
+    const page = { nextAt: at(14, 5), reason: 'attempt 1 of 3: Status 503.' };
+    expect(say({ page })).toBe('not before 14:05:00 (in 5 min): attempt 1 of 3: Status 503.');
+  });
+
+  it('says when it is its crawl that does not go on', () => {
+    expect(say({ crawl: { status: 'Paused' } })).toBe('the crawl is paused.');
+    expect(say({ crawl: { status: 'Cancelling' } })).toBe('the crawl is being cancelled.');
+  });
+});
+
+it('a page between two attempts says which is next, when, and after what', () => {
+  const nextAt = at(14, 5);
+  const attempt = {
+    id: 1n,
+    pageId: 1n,
+    attempt: 1,
+    outcome: 'Timeout',
+    statusCode: null,
+    errorKind: 'timeout',
+    error: 'No answer.',
+    priority: 5,
+    startedAt: NOW,
+    finishedAt: NOW,
+    slotWaitMs: 0,
+    latencyMs: null,
+    bytes: null,
+    nextAttemptAt: nextAt,
+    createdAt: NOW,
+  } as const;
+  const page = { status: 'Waiting', attempts: 1, nextAt, reason: 'attempt 1 of 3: No answer.' } as const;
+  expect(say({ page, attempts: [attempt] })).toBe(
+    'retry 2 of 3 at 14:05:00 (in 5 min), after attempt 1 of 3: No answer.',
+  );
+});
+
+describe('a page that has begun', () => {
+  const page = { status: 'Queued' } as const;
+  const throttle = view({ ...newThrottle('example.org', CONFIG), openedAt: 0 }, NOW.getTime());
+  const place = {
+    kind: 'in-line',
+    position: 3,
+    of: 12,
+    askedAt: NOW.getTime(),
+    expectedAt: NOW.getTime() + 20_000,
+  } as const;
+  const domain = { ...throttle, gapMs: 10_000, gapBecause: 'crawl-delay' } as const;
+
+  it('says its place in line, when it may expect its slot, and whose gap that is', () => {
+    expect(say({ page }, { place, domain })).toBe(
+      '3rd of 12 in line for a slot of example.org, expected in 20 s; the gap is 10 s, because of Crawl-delay in robots.txt.',
+    );
+  });
+
+  it('says what holds the whole domain: a person, a Retry-After', () => {
+    expect(
+      say({ page }, { place: { ...place, expectedAt: null }, domain: { ...domain, phase: 'paused' } }),
+    ).toBe('3rd of 12 in line for a slot of example.org, which is paused by an operator.');
+    const blocked = { ...domain, phase: 'blocked', blockedUntil: at(15, 0).getTime() } as const;
+    expect(say({ page }, { place, domain: blocked })).toBe(
+      '3rd of 12 in line for a slot of example.org, which asked for patience (Retry-After) until 15:00:00.',
+    );
+  });
+
+  it('says that it is being fetched', () => {
+    const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
+    expect(say({ page }, { place: granted, domain })).toBe('it is being fetched since 13:59:00.');
+  });
+
+  it('says that nobody answers for its throttle, or what robots.txt has to do with it', () => {
+    expect(say({ page })).toBe(
+      'it waits for a slot of example.org, whose throttle does not answer: is a worker running?',
+    );
+    const robotsTrouble = { error: 'answered 503', heldUntil: at(14, 1) };
+    expect(say({ page, robotsTrouble }, { place: { kind: 'absent' }, domain })).toBe(
+      'its robots.txt cannot be read (answered 503); tried again at 14:01:00.',
+    );
+  });
+});
+
+it.each<[Partial<PageReport['page']>, string]>([
+  [
+    { status: 'Fetched', statusCode: 200, fetchedAt: at(13, 0), title: 'About' },
+    'status 200 at 13:00:00, "About".',
+  ],
+  [{ status: 'Redirected', redirectTo: 'https://example.org/' }, 'to https://example.org/.'],
+  [{ status: 'Failed', attempts: 3, reason: 'Status 503.' }, 'after 3 of 3 attempts: Status 503.'],
+  [{ status: 'Blocked', reason: 'Disallowed by robots.txt.' }, 'Disallowed by robots.txt.'],
+])('a page with a final status says how it came to it: %o', (page, sentence) => {
+  expect(say({ page })).toBe(sentence);
+});

@@ -1,0 +1,97 @@
+import { rm } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { homeAt } from '../../src/engines/home.ts';
+import { holdPort } from '../engines/home-of-test.ts';
+import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+import { shortGapsOnArrival } from './politeness.ts';
+import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
+
+// What a killed worker was doing is missed only when its time is up.
+vi.setConfig({ testTimeout: 300_000 });
+
+/** Long enough for a look at a crawl that goes on, on a busy machine. */
+const DELAY_MS = 1_000;
+const PAGES = 20;
+
+let web: TestWeb;
+let amble: Installation;
+
+beforeEach(async () => {
+  web = await startWeb({ one: flatSite(PAGES) });
+  amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+});
+
+afterEach(async () => {
+  await amble.remove();
+  await web.stop();
+});
+
+const Status = z.object({ status: z.string(), atWork: z.boolean(), pages: z.record(z.string(), z.number()) });
+
+async function status(): Promise<z.infer<typeof Status>> {
+  return Status.parse(lastLine((await amble.run('status', 'same', '--json')).stdout));
+}
+
+/** Crawls in the background until some pages are there. */
+async function crawlSome(): Promise<void> {
+  const flags = ['--delay', `${DELAY_MS}ms`, ...networkFlags(web.network.resolve)];
+  await amble.run('crawl', web.url('one'), '--id', 'same', '--detach', ...flags);
+  await expect.poll(() => web.arrivals.length, { timeout: 30_000, interval: 20 }).toBeGreaterThan(2);
+}
+
+/** The worker, the Temporal server and Postgres, none of them warned. */
+async function killEverything(): Promise<void> {
+  for (const line of await amble.processes()) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+}
+
+const COMPLETE = { Pending: 0, Queued: 0, Waiting: 0, Fetched: PAGES + 1 };
+
+test('a crawl whose every process was killed is shown as what it is, and taken up though its ports are taken', async () => {
+  await crawlSome();
+  expect(await status()).toMatchObject({ status: 'Running', atWork: true });
+  const ports = await amble.ports();
+  await killEverything();
+  const holders = await Promise.all(ports.map((port) => holdPort(port)));
+
+  const stopped = await status();
+  expect(stopped).toMatchObject({ status: 'Running', atWork: false });
+  const { stdout } = await amble.run('status', 'same');
+  expect(stdout).toMatch(
+    /^Crawl same is unfinished \(Running\), begun .* ago: 21 pages found, \d+ still open\.$/m,
+  );
+  expect(stdout).toContain('Nobody works on it now: no Temporal server runs.');
+  expect(stdout).toContain(`To go on: amble crawl --id same --home ${amble.home}`);
+  expect((await amble.run('status')).stdout).toMatch(/^same +Running, nobody at work +21 /m);
+  // Reading has changed nothing.
+  expect(await status()).toMatchObject({ atWork: false, pages: stopped.pages });
+
+  const resumed = await amble.run('crawl', '--id', 'same', '--json');
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(lastLine(resumed.stdout)).toMatchObject({ status: 'Completed', pages: COMPLETE });
+  expect(shortGapsOnArrival(web.arrivals, () => DELAY_MS)).toEqual([]);
+  for (const holder of holders) await holder.release();
+});
+
+test('"amble up" goes on with a crawl whose processes and whose Temporal database are gone', async () => {
+  await crawlSome();
+  await killEverything();
+  const { database } = homeAt(amble.home).temporal;
+  for (const part of ['', '-wal', '-shm']) await rm(`${database}${part}`, { force: true });
+
+  const up = amble.start('up');
+  await up.says(/Crawl same is unfinished and unknown to the Temporal server: taking it up/);
+  await expect
+    .poll(status, { timeout: 200_000, interval: 500 })
+    .toMatchObject({ status: 'Completed', atWork: false, pages: COMPLETE });
+  up.kill('SIGTERM');
+  expect(await up.ended).toMatchObject({ code: 0 });
+  expect(shortGapsOnArrival(web.arrivals, () => DELAY_MS)).toEqual([]);
+});
+
+test('with its server alive but its worker killed, a crawl has nobody at work', async () => {
+  await crawlSome();
+  const worker = (await amble.processes()).find((line) => / up /.test(line)) ?? '';
+  process.kill(Number.parseInt(worker, 10), 'SIGKILL');
+  expect(await status()).toMatchObject({ status: 'Running', atWork: false });
+});
