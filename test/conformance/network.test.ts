@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { consultRobots, saveRules } from '../../src/storage/robots.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import {
+  type Expected,
+  failed,
+  KEEP_TYPES,
+  LIMITS,
+  ODDITIES,
+  rejected,
+  timedOut,
+} from './network/oddities.ts';
+import { type OddWeb, startOddWeb } from './network/web.ts';
+
+/** Oddities that are in the address or the connection, before anything is served. */
+const PLACES: readonly { name: string; url: (web: OddWeb) => string; expected: Expected }[] = [
+  {
+    name: 'a closed port',
+    url: (web) => `http://${web.host('closed')}:${web.closedPort}/`,
+    expected: failed('refused', /was refused/),
+  },
+  {
+    name: 'a name that cannot be looked up',
+    url: () => `http://${'x'.repeat(64)}.test/`,
+    expected: failed('dns', /could not be looked up/),
+  },
+  {
+    name: 'a certificate nobody vouches for',
+    url: (web) => `https://${web.host('untrusted')}:${web.untrustedPort}/`,
+    expected: failed('tls', /No secure connection to/),
+  },
+  {
+    name: 'a handshake that is hung up on',
+    url: (web) => `https://${web.host('hung-up')}:${web.hangUpPort}/`,
+    expected: failed('tls', /closed the connection during the TLS handshake|No secure connection/),
+  },
+  {
+    name: 'a handshake that never comes',
+    url: (web) => `https://${web.host('mute')}:${web.mutePort}/`,
+    expected: timedOut('connect-timeout', /No connection to/),
+  },
+  {
+    name: 'the port of a mail server',
+    url: (web) => `http://${web.host('mail')}:25/`,
+    expected: rejected('forbidden', /port 25 belongs to another protocol/),
+  },
+  ...[
+    ['http://169.254.169.254/latest/meta-data/', /cloud metadata address/],
+    ['http://0xa9fea9fe/hex', /cloud metadata address/],
+    ['http://2852039166/decimal', /cloud metadata address/],
+    ['http://[fd00:ec2::254]/', /cloud metadata address/],
+    ['http://0xa.1/', /10\.0\.0\.1 is a private address \(RFC 1918\)/],
+    ['http://012.1/octal', /10\.0\.0\.1 is a private address/],
+    ['http://0/', /unspecified address/],
+    ['http://100.64.0.1/', /carrier-internal address \(RFC 6598\)/],
+    ['http://[::1]/', /loopback address/],
+    ['http://[::ffff:10.0.0.1]/', /private address/],
+    ['http://[64:ff9b::a00:1]/', /private address/],
+    ['http://[64:ff9b:1::a00:1]/', /local translation address \(RFC 8215\)/],
+    ['http://[2002:a00:1::]/', /6to4 tunnel address/],
+    ['http://[2001:0:a00:1::]/', /Teredo tunnel address/],
+    ['http://[fe80::1]/', /link-local address/],
+    ['http://224.0.0.1/', /multicast address/],
+  ].map(([url, why]) => ({
+    name: String(url),
+    url: () => String(url),
+    expected: rejected('forbidden', new RegExp(why ?? '')),
+  })),
+];
+
+describe('the network layer, oddity by oddity', () => {
+  let amble: Amble;
+  let web: OddWeb;
+  let crawlId: string;
+
+  const oddUrl = (name: string): string => `http://${web.host(name)}:${web.port}/`;
+
+  beforeAll(async () => {
+    web = await startOddWeb(ODDITIES);
+    amble = await startAmble();
+    const seeds = [...ODDITIES.map(({ name }) => oddUrl(name)), ...PLACES.map(({ url }) => url(web))];
+    // Known and empty robots.txt: what is tried here is the fetch of the page.
+    const origins = new Map(seeds.map((url) => [new URL(url).origin, new URL(url).hostname]));
+    for (const [origin, domain] of origins) {
+      await consultRobots(amble.db, { origin, domain, claimMs: 60_000 });
+      await saveRules(amble.db, origin, { body: null, statusCode: 404, freshMs: 3_600_000 });
+    }
+    const names = seeds.map((url) => new URL(url).hostname).filter((name) => name.endsWith(web.host('')));
+    const result = await amble.crawl({
+      seeds,
+      resolve: names.map((name) => `${name}:127.0.0.1`),
+      allowNetworks: ['127.0.0.0/8'],
+      fetch: LIMITS,
+      keepTypes: KEEP_TYPES,
+      retry: { maximumAttempts: 1 },
+    });
+    crawlId = result.crawlId;
+  });
+  afterAll(async () => {
+    await amble?.stop();
+    await web?.stop();
+  });
+
+  async function verdict(url: string) {
+    const normalised = new URL(url).href;
+    const page = await amble.db.page.findFirstOrThrow({
+      where: { crawlId, url: normalised },
+      include: { attempted: true },
+    });
+    expect(page.attempted).toHaveLength(1);
+    const [attempt] = page.attempted;
+    return {
+      status: page.status,
+      outcome: attempt?.outcome,
+      errorKind: attempt?.errorKind,
+      reason: page.reason,
+      error: attempt?.error,
+    };
+  }
+
+  function asExpected({ reason, ...rest }: Expected) {
+    const text = reason === null ? null : expect.stringMatching(reason);
+    return { ...rest, reason: text, error: text };
+  }
+
+  test.each(ODDITIES)('$name: $expected.status, $expected.errorKind', async ({ name, expected }) => {
+    expect(await verdict(oddUrl(name))).toEqual(asExpected(expected));
+  });
+
+  test('a redirect that is not written in ASCII leads where a browser would go', async () => {
+    const target = await verdict(`${oddUrl('redirect-in-utf-8')}sch%C3%B6n`);
+    expect(target).toEqual(asExpected(rejected('redirect', /Redirected to itself/)));
+  });
+
+  test('a redirect into the network is refused at its own hop', async () => {
+    const expected = rejected('forbidden', /cloud metadata address/);
+    expect(await verdict('http://169.254.169.254/by-redirect')).toEqual(asExpected(expected));
+  });
+
+  test.each(PLACES)('$name: $expected.status, $expected.errorKind', async ({ url, expected }) => {
+    expect(await verdict(url(web))).toEqual(asExpected(expected));
+  });
+});

@@ -1,0 +1,102 @@
+/** Row 4 of what was asked for: the fetcher of a news archive. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { throttleId } from '../../workflows/ids.ts';
+import { throttleQuery } from '../../workflows/messages.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { links, startWeb, type TestWeb } from '../support/web.ts';
+import { gapsOf, pageOf, QUICK_THROTTLE, quickened, waitsOf } from './support.ts';
+
+const { input, settings } = quickened('news');
+
+const LATENCY_MS = 800;
+const GONE = Array.from({ length: 10 }, (_, n) => `/${n}`);
+const STORIES = Array.from({ length: 12 }, (_, n) => `/story/${n}`);
+
+describe('the preset news', () => {
+  let amble: Amble;
+  let web: TestWeb;
+  /** Nobody answers there. */
+  let away: TestWeb;
+  let crawlId: string;
+  let pages: Record<string, number>;
+
+  beforeAll(async () => {
+    amble = await startAmble({
+      throttle: { ...QUICK_THROTTLE.throttle, down: '5s', maxDown: '1m', giveUp: '8s' },
+      robots: { hold: '50ms', maxHold: '100ms' },
+    });
+    web = await startWeb({
+      daily: (path, { count }) => {
+        if (path === '/') return { body: links('/flaky', '/dead') };
+        if (path === '/flaky') return count <= 12 ? { status: 503 } : { body: '<title>At last</title>' };
+        return path === '/dead' ? { status: 502 } : undefined;
+      },
+      slow: (path) => (path === '/' ? { body: links(...STORIES) } : { body: 'A story', afterMs: LATENCY_MS }),
+    });
+    away = await startWeb({ gone: () => undefined });
+    await away.goAway();
+    const seeds = [web.url('daily'), web.url('slow'), ...GONE.map((path) => away.url('gone', path))];
+    const resolve = [...web.network.resolve, ...away.network.resolve];
+    ({ crawlId, pages } = await amble.crawl({ ...input, ...web.network, resolve, seeds }));
+  });
+  afterAll(async () => {
+    await amble?.stop();
+    await web?.stop();
+    await away?.stop();
+  });
+
+  it('retries soft errors hourly, up to 12 times', async () => {
+    const flaky = await pageOf(amble, crawlId, web.url('daily', '/flaky'));
+    expect(flaky).toMatchObject({ status: 'Fetched', attempts: 13, title: 'At last' });
+    for (const wait of waitsOf(flaky)) expect(wait).toBeGreaterThanOrEqual(settings.retry.initialIntervalMs);
+    const dead = await pageOf(amble, crawlId, web.url('daily', '/dead'));
+    expect(dead).toMatchObject({ status: 'Failed', attempts: 13, reason: 'Status 502.' });
+  });
+
+  it('has several requests open at a slow site, never more than its bound, and their starts keep the gap', async () => {
+    const starts = STORIES.flatMap((path) => web.arrivalsAt('slow', path).map(({ atMs }) => atMs));
+    const openAt = (ms: number) => starts.filter((at) => at <= ms && ms < at + LATENCY_MS).length;
+    const open = starts.map(openAt);
+    expect(Math.max(...open)).toBeGreaterThan(1);
+    expect(Math.max(...open)).toBeLessThanOrEqual(4);
+    for (const { ms } of await gapsOf(amble, web.name('slow')))
+      expect(ms).toBeGreaterThanOrEqual(settings.delay.minMs);
+  });
+
+  it('asks a slow site less often, as if about two requests were open there at a time', async () => {
+    const gaps = (await gapsOf(amble, web.name('slow'))).map(({ minGapMs }) => minGapMs);
+    for (const gap of gaps.slice(-5)) {
+      expect(gap).toBeGreaterThan(LATENCY_MS / 3);
+      expect(gap).toBeLessThan(LATENCY_MS);
+    }
+  });
+
+  it('remembers that a site could not be reached: its pages stand aside instead of each trying in vain', async () => {
+    const attempts = await amble.db.pageCrawl.findMany({
+      where: { page: { crawlId, domain: away.name('gone') } },
+    });
+    // Given up at last, each by one attempt; all the others would have been in vain.
+    expect(attempts.map(({ errorKind }) => errorKind)).toEqual(Array(GONE.length).fill('down'));
+    const throttle = amble.client.workflow.getHandle(throttleId(away.name('gone')));
+    const { stats } = await throttle.query(throttleQuery);
+    expect(stats.unreachable).toBeLessThan(GONE.length);
+  });
+
+  it('has statistics on every story handled', async () => {
+    expect(pages).toEqual({ Fetched: 15, Failed: 1 + GONE.length });
+    const outcomes = await amble.db.pageCrawl.groupBy({
+      by: ['outcome', 'statusCode'],
+      where: { page: { crawlId } },
+      _count: true,
+    });
+    const counts = Object.fromEntries(
+      outcomes.map(({ outcome, statusCode, _count }) => [`${outcome} ${statusCode}`, _count]),
+    );
+    expect(counts).toEqual({
+      'Success 200': 15,
+      'Blocked5xx 503': 12,
+      'Blocked5xx 502': 13,
+      'Failed null': GONE.length,
+    });
+  });
+});
