@@ -1,0 +1,145 @@
+/** A recorded history, and its events as people tell them: one short line each, in order. */
+import { z } from 'zod';
+import type { Said } from './overhear.ts';
+
+const payloads = z.object({ payloads: z.array(z.object({ data: z.string().optional() })).optional() });
+const event = z.looseObject({ eventId: z.string(), eventType: z.string() });
+const history = z.looseObject({ events: z.array(event).min(1) });
+
+export type HistoryEvent = z.infer<typeof event>;
+export type History = z.infer<typeof history>;
+
+export function readHistory(json: string): History {
+  return history.parse(JSON.parse(json));
+}
+
+const named = z.looseObject({ name: z.string() });
+/** The attributes that are told, of all kinds of events together: each event has some of them. */
+const attributesSchema = z.looseObject({
+  workflowType: named.optional(),
+  activityType: named.optional(),
+  scheduledEventId: z.string().optional(),
+  signalName: z.string().optional(),
+  input: payloads.optional(),
+  result: payloads.optional(),
+  markerName: z.string().optional(),
+  details: z.record(z.string(), payloads).optional(),
+  acceptedRequest: z.looseObject({ input: z.looseObject({ name: z.string() }) }).optional(),
+  acceptedEventId: z.string().optional(),
+  outcome: z.looseObject({ success: payloads.optional() }).optional(),
+  workflowId: z.string().optional(),
+  workflowExecution: z.looseObject({ workflowId: z.string() }).optional(),
+  meta: z.looseObject({ updateId: z.string() }).optional(),
+  firstExecutionRunId: z.string().optional(),
+  continuedExecutionRunId: z.string().optional(),
+  newExecutionRunId: z.string().optional(),
+});
+type Attributes = z.infer<typeof attributesSchema>;
+
+export function attributesOf(of: HistoryEvent): Attributes {
+  const key = Object.keys(of).find((name) => name.endsWith('EventAttributes'));
+  return attributesSchema.parse(key === undefined ? {} : of[key]);
+}
+
+/** `workflowId` is not part of a history but of its first event, and pages and crawls make use of their own. */
+export function beginningOf({ events }: History): Attributes {
+  return events[0] === undefined ? {} : attributesOf(events[0]);
+}
+
+/** Such as "local acquireSlot queued", "timer", "signal granted". Workflow tasks, which say nothing, are left out. */
+export function storyOf({ events }: History): string[] {
+  const byId = new Map(events.map((one) => [one.eventId, attributesOf(one)]));
+  return events
+    .map((one) => lineOf(one, attributesOf(one), (id) => byId.get(id ?? '') ?? {}))
+    .filter((line) => line !== null);
+}
+
+/** What the workflow told others, as `overhear` hears it in a replay. */
+export function saidIn({ events }: History): Said[] {
+  const said = events.map((one): Said | null => {
+    const { workflowExecution, signalName, input, meta, outcome } = attributesOf(one);
+    if (one.eventType === 'EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED')
+      return { to: `${workflowExecution?.workflowId} ${signalName}`, what: firstOf(input) };
+    if (one.eventType === 'EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED')
+      return { to: meta?.updateId ?? '', what: firstOf(outcome?.success) };
+    return null;
+  });
+  return inOrder(said.filter((one) => one !== null));
+}
+
+/** By whom it was told to: between one and another the order of events is not that of the code. */
+export function inOrder(said: readonly Said[]): Said[] {
+  return [...said].sort((a, b) => (a.to < b.to ? -1 : a.to > b.to ? 1 : 0));
+}
+
+function lineOf(
+  { eventType }: HistoryEvent,
+  attributes: Attributes,
+  earlier: (eventId: string | undefined) => Attributes,
+): string | null {
+  const type = eventType.replace('EVENT_TYPE_', '');
+  switch (type) {
+    case 'WORKFLOW_TASK_SCHEDULED':
+    case 'WORKFLOW_TASK_STARTED':
+    case 'WORKFLOW_TASK_COMPLETED':
+    case 'ACTIVITY_TASK_STARTED':
+      return null;
+    case 'WORKFLOW_EXECUTION_STARTED':
+      return attributes.continuedExecutionRunId ? 'started from an earlier run' : 'started';
+    case 'ACTIVITY_TASK_SCHEDULED':
+      return `scheduled ${attributes.activityType?.name}`;
+    case 'ACTIVITY_TASK_COMPLETED':
+      return words(
+        'completed',
+        earlier(attributes.scheduledEventId).activityType?.name,
+        gist(attributes.result),
+      );
+    case 'MARKER_RECORDED':
+      return markerLine(attributes);
+    case 'WORKFLOW_EXECUTION_SIGNALED':
+      return words('signal', attributes.signalName, gist(attributes.input));
+    case 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED':
+      return words('signals', attributes.signalName);
+    case 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED':
+      return words('update', attributes.acceptedRequest?.input.name);
+    case 'WORKFLOW_EXECUTION_UPDATE_COMPLETED': {
+      const { acceptedRequest } = earlier(attributes.acceptedEventId);
+      return words('answered', acceptedRequest?.input.name, gist(attributes.outcome?.success));
+    }
+    case 'START_CHILD_WORKFLOW_EXECUTION_INITIATED':
+      return words('starts', attributes.workflowType?.name);
+    default:
+      return type.replace('WORKFLOW_EXECUTION_', '').replaceAll('_', ' ').toLowerCase();
+  }
+}
+
+function markerLine({ markerName, details }: Attributes): string {
+  const data = z
+    .looseObject({ activity_type: z.string().optional(), id: z.string().optional() })
+    .parse(firstOf(details?.data ?? details?.['patch-data']) ?? {});
+  if (markerName === 'core_patch') return words('patch', data.id);
+  return words('local', data.activity_type, gist(details?.result));
+}
+
+const told = z.looseObject({
+  kind: z.string().optional(),
+  report: z.looseObject({ outcome: z.string(), found: z.looseObject({ kind: z.string() }) }).optional(),
+  use: z.looseObject({ kind: z.string(), reception: z.string().optional() }).optional(),
+});
+
+/** The words by which answers are told apart. */
+function gist(of: z.infer<typeof payloads> | undefined): string | undefined {
+  const read = told.safeParse(firstOf(of));
+  if (!read.success) return undefined;
+  const { kind, report, use } = read.data;
+  return words(kind, report?.outcome, report?.found.kind, use?.kind, use?.reception) || undefined;
+}
+
+function firstOf(of: z.infer<typeof payloads> | undefined): unknown {
+  const data = of?.payloads?.[0]?.data;
+  return data === undefined ? undefined : JSON.parse(Buffer.from(data, 'base64').toString());
+}
+
+function words(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(' ');
+}

@@ -1,0 +1,62 @@
+/** Replays histories with workflow code: that of the sources, or the same with a difference planted in it. */
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger, type InjectedSinks, Worker } from '@temporalio/worker';
+import { beginningOf, type History, inOrder } from './history.ts';
+import type { Overheard, Said } from './overhear.ts';
+
+export interface Code {
+  code: string;
+}
+
+export function currentCode(): Promise<Code> {
+  return bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    workflowInterceptorModules: [fileURLToPath(new URL('./overhear.ts', import.meta.url))],
+    logger: new DefaultLogger('WARN'),
+  });
+}
+
+/** The same code with one place changed; it has to be there, and only once. */
+export function changed({ code }: Code, place: RegExp, replacement: string): Code {
+  const found = code.match(new RegExp(place, 'g'))?.length ?? 0;
+  if (found !== 1)
+    throw new Error(`${place} is ${found} times in the workflows' code: name a place that is there once.`);
+  return { code: code.replace(place, replacement) };
+}
+
+export interface Verdict {
+  name: string;
+  /** What replay has to say against the history; null: nothing. */
+  error: Error | null;
+  /** What the workflow told others while it was replayed. */
+  said: Said[];
+}
+
+export async function replay(
+  workflowBundle: Code,
+  histories: readonly { name: string; history: History }[],
+): Promise<Verdict[]> {
+  const said = new Map<string, Said[]>();
+  const sinks: InjectedSinks<Overheard> = {
+    overheard: {
+      said: {
+        callDuringReplay: true,
+        fn: ({ runId }, one) => void said.set(runId, [...(said.get(runId) ?? []), one]),
+      },
+    },
+  };
+  const named = histories.map(({ history }) => ({
+    history,
+    workflowId: beginningOf(history).workflowId ?? '',
+  }));
+  const replayed: { runId: string; error: Error | null }[] = [];
+  for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle, sinks }, named)) {
+    replayed.push({ runId, error: error ?? null });
+  }
+  // Only now: what is overheard comes later than the verdict.
+  return replayed.map(({ runId, error }, i) => ({
+    name: histories[i]?.name ?? '',
+    error,
+    said: inOrder(said.get(runId) ?? []),
+  }));
+}

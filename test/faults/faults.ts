@@ -1,0 +1,236 @@
+/**
+ * The faults. Each waits for the moment it is meant for, which the test web or the database shows, breaks something, and
+ * mends it again. It returns what it exposed: the pages whose fetch was under way and that nobody could have recorded.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Prisma } from '../../src/storage/generated/client.ts';
+import type { Injected } from './evidence.ts';
+import { type Lab, type LabWorker, LEASE_MS } from './lab.ts';
+import type { Seeded } from './seeded.ts';
+import type { FaultWeb } from './web.ts';
+
+const LOOK_EVERY_MS = 5;
+
+export interface Scene {
+  lab: Lab;
+  web: FaultWeb;
+  random: Seeded;
+  /** Aborted when the run is over: a moment that never came is an error, not a fault left out. */
+  signal: AbortSignal;
+}
+
+type Outage = Pick<Injected, 'exposed' | 'fromMs' | 'untilMs'>;
+
+export interface Fault {
+  name: string;
+  /** It looks like the site's own failure. */
+  ofTheSite?: true;
+  inject(scene: Scene): Promise<Outage>;
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'kill -9 of a worker in the middle of a fetch',
+    async inject({ lab, web, signal }) {
+      const { worker } = await web.nextArrival(signal);
+      return revive(lab, await kill(lab, web, [byName(lab.workers, worker)]));
+    },
+  },
+  {
+    name: 'kill -9 of a worker between a fetch and its record',
+    async inject({ lab, web, signal, random }) {
+      const { worker } = await web.nextAnswer(signal);
+      // From the answer's last byte to the record it is some 50 ms: every step on that way is to be hit at some time.
+      await sleep(random.between(0, 40));
+      return revive(lab, await kill(lab, web, [byName(lab.workers, worker)]));
+    },
+  },
+  {
+    name: 'kill -9 of a worker in the middle of a persist',
+    async inject({ lab, web, signal }) {
+      const inserts = { table: 'page_crawls', mode: 'SHARE' };
+      const killed = await atTheDoorOf(lab, inserts, signal, (worker) => kill(lab, web, [worker]));
+      return revive(lab, killed);
+    },
+  },
+  {
+    name: 'kill -9 of all workers',
+    async inject({ lab, web, signal }) {
+      await web.nextArrival(signal);
+      return revive(lab, await kill(lab, web, lab.workers));
+    },
+  },
+  {
+    name: 'SIGSTOP of a worker with a lease in hand, for longer than the lease',
+    async inject({ lab, web, signal }) {
+      // Read by every fetch after the grant and before the request.
+      const reads = { table: 'robots', mode: 'ACCESS EXCLUSIVE' };
+      const { worker, ...outage } = await atTheDoorOf(lab, reads, signal, async (worker) => {
+        worker.process.kill('SIGSTOP');
+        const atMs = Date.now();
+        const exposed = await inFlight(lab, web, [worker]);
+        return { worker, exposed, fromMs: atMs, untilMs: Date.now() };
+      });
+      await sleep(2 * LEASE_MS);
+      worker.process.kill('SIGCONT');
+      return outage;
+    },
+  },
+  {
+    name: 'kill -9 of the Temporal server',
+    async inject({ lab, web, random }) {
+      return exposing(lab, web, async () => {
+        await lab.engines.temporal.kill();
+        await sleep(random.between(0, 3_000));
+        await lab.engines.temporal.start();
+      });
+    },
+  },
+  {
+    name: 'a network to Temporal that drops',
+    async inject({ lab, web, random }) {
+      return exposing(lab, web, async () => {
+        lab.wires.temporal.cut();
+        await sleep(random.between(100, 3_000));
+        lab.wires.temporal.heal();
+      });
+    },
+  },
+  {
+    name: 'kill -9 of Postgres',
+    async inject({ lab, web, random, signal }) {
+      await web.nextAnswer(signal);
+      return harmless(async () => {
+        await lab.engines.postgres.kill();
+        await sleep(random.between(0, 3_000));
+        await lab.engines.postgres.start();
+      });
+    },
+  },
+  {
+    name: 'a network to Postgres that drops',
+    async inject({ lab, random }) {
+      return harmless(async () => {
+        lab.wires.postgres.cut();
+        await sleep(random.between(100, 7_000));
+        lab.wires.postgres.heal();
+      });
+    },
+  },
+  {
+    name: 'a database that answers slowly',
+    async inject({ lab, random }) {
+      return harmless(async () => {
+        lab.wires.postgres.slowDown(random.between(100, 800));
+        await sleep(4_000);
+        lab.wires.postgres.heal();
+      });
+    },
+  },
+  {
+    name: 'a full disk for the content store',
+    async inject({ lab, web, signal }) {
+      await web.nextArrival(signal);
+      return harmless(async () => {
+        await lab.disk.fill();
+        await sleep(3_000);
+        await lab.disk.clear();
+      });
+    },
+  },
+  {
+    name: 'SIGTERM of a worker: an orderly stop',
+    async inject({ lab, web, signal }) {
+      const { worker: name } = await web.nextArrival(signal);
+      const worker = byName(lab.workers, name);
+      return harmless(async () => {
+        worker.process.kill('SIGTERM');
+        const { code, stderr } = await worker.process.ended;
+        if (code !== 0) throw new Error(`${name} ended with ${code} when told to stop:\n${stderr}`);
+        await lab.revive(worker);
+      });
+    },
+  },
+  {
+    name: 'a web that drops every connection',
+    ofTheSite: true,
+    async inject({ web, signal }) {
+      await web.nextArrival(signal);
+      return harmless(() => web.drop(300));
+    },
+  },
+];
+
+type Killed = Outage & { workers: readonly LabWorker[] };
+
+async function kill(lab: Lab, web: FaultWeb, workers: readonly LabWorker[]): Promise<Killed> {
+  const atMs = Date.now();
+  await Promise.all(workers.map((worker) => lab.kill(worker)));
+  const exposed = await inFlight(lab, web, workers);
+  return { workers, exposed, fromMs: atMs, untilMs: Date.now() };
+}
+
+async function revive(lab: Lab, { workers, ...outage }: Killed): Promise<Outage> {
+  await Promise.all(workers.map((worker) => lab.revive(worker)));
+  return outage;
+}
+
+/** No fetch may be lost by it. */
+async function harmless(trouble: () => Promise<void>): Promise<Outage> {
+  const fromMs = Date.now();
+  await trouble();
+  return { exposed: [], fromMs, untilMs: Date.now() };
+}
+
+/** Temporal away: what is under way when it goes, or comes to its end meanwhile, cannot be reported. */
+async function exposing(lab: Lab, web: FaultWeb, trouble: () => Promise<void>): Promise<Outage> {
+  const fromMs = Date.now();
+  const before = await inFlight(lab, web, lab.workers);
+  await trouble();
+  const untilMs = Date.now();
+  const meanwhile = web.arrivals.filter(({ atMs, page }) => page && atMs >= fromMs && atMs <= untilMs);
+  return { exposed: [...new Set([...before, ...meanwhile.map(({ url }) => url)])], fromMs, untilMs };
+}
+
+/** Pages that these workers, dead or frozen by now, have asked for and of which no record tells. */
+async function inFlight({ db }: Lab, web: FaultWeb, workers: readonly LabWorker[]): Promise<string[]> {
+  const attempts = await db.pageCrawl.findMany({
+    where: { page: { url: { in: web.arrivals.map(({ url }) => url) } } },
+    select: { createdAt: true, page: { select: { url: true } } },
+  });
+  // Looked at only now: what they had sent before their end has been noticed by the web since.
+  const unknown = web.arrivals.filter(
+    ({ page, worker, url, atMs }) =>
+      page &&
+      workers.some(({ name }) => name === worker) &&
+      !attempts.some((attempt) => attempt.page.url === url && attempt.createdAt.getTime() >= atMs),
+  );
+  return [...new Set(unknown.map(({ url }) => url))];
+}
+
+/** Holds a table until a worker waits for it, and does the work right there, before it lets go. */
+async function atTheDoorOf<T>(
+  { db, workers }: Lab,
+  lock: { table: string; mode: string },
+  signal: AbortSignal,
+  work: (worker: LabWorker) => Promise<T>,
+): Promise<T> {
+  return db.atomically(async (tx) => {
+    await tx.$executeRaw(Prisma.raw(`LOCK TABLE ${lock.table} IN ${lock.mode} MODE`));
+    for (;;) {
+      signal.throwIfAborted();
+      // Outside of the transaction, which would see one picture of it for ever.
+      const [waiting] = await db.$queryRaw<{ name: string }[]>`
+        SELECT a.application_name AS name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+        WHERE NOT l.granted AND l.relation = ${lock.table}::regclass AND a.application_name LIKE 'worker-%'`;
+      if (waiting !== undefined) return work(byName(workers, waiting.name));
+      await sleep(LOOK_EVERY_MS);
+    }
+  });
+}
+
+function byName(workers: readonly LabWorker[], name: string): LabWorker {
+  const worker = workers.find((one) => one.name === name);
+  if (worker === undefined) throw new Error(`A request came from ${name}, which is none of our workers.`);
+  return worker;
+}

@@ -1,0 +1,202 @@
+/**
+ * Everything the program needs, where it can be broken: a Temporal server with its file database and a Postgres, each behind
+ * a wire that can be cut, a disk that can be full, and worker processes of the build. All of it is started by this process
+ * and comes back on the same ports with the same data.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { homeAt } from '../../src/engines/home.ts';
+import { startEngines } from '../../src/engines/index.ts';
+import { ensurePostgres } from '../../src/engines/postgres.ts';
+import { ensureTemporal } from '../../src/engines/temporal.ts';
+import { packageRoot } from '../../src/package-root.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { cleanEnvironment, type RunningProgram, startProgram } from '../e2e/support.ts';
+import { type Disk, makeDisk } from './disk.ts';
+import { startWire, type Wire } from './wire.ts';
+
+export const GAP_MS = 150;
+export const MAXIMUM_ATTEMPTS = 3;
+export const RETRY_AFTER_MS = 1_000;
+/** After this, nobody may start a request on a lease that was granted before. */
+export const LEASE_MS = 2_000;
+
+/** Short, so that what a dead worker held is missed soon; everything else is as it comes. */
+const SETTINGS = {
+  delay: `${GAP_MS}ms`,
+  retry: { initialInterval: `${RETRY_AFTER_MS}ms`, maximumAttempts: MAXIMUM_ATTEMPTS },
+  fetch: { totalTimeout: '5s' },
+  heartbeat: '2s',
+  throttle: { startWindow: `${LEASE_MS}ms`, maxStartWindow: `${LEASE_MS}ms` },
+  sweepInterval: '500ms',
+};
+
+const READY_WITHIN_MS = 60_000;
+
+export interface Engine {
+  /** kill -9, and not started again before `start`. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export interface LabWorker {
+  name: string;
+  /** The process that runs under this name now. */
+  process: RunningProgram;
+  /** Everything that processes of this name have said on standard error. */
+  log(): string;
+}
+
+export interface Lab {
+  db: Database;
+  client: Client;
+  taskQueue: string;
+  disk: Disk;
+  wires: { temporal: Wire; postgres: Wire };
+  engines: { temporal: Engine; postgres: Engine };
+  workers: readonly LabWorker[];
+  /** kill -9; returns once it is dead. */
+  kill(worker: LabWorker): Promise<void>;
+  /** Starts the next process under that name; returns when it is ready to work. */
+  revive(worker: LabWorker): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export interface LabOptions {
+  workers: number;
+  /** Over those of every lab. */
+  settings?: Record<string, unknown>;
+  /** Of the workers. */
+  env?: Record<string, string>;
+}
+
+export async function makeLab({ workers, settings = {}, env = {} }: LabOptions): Promise<Lab> {
+  const closers: (() => Promise<unknown>)[] = [];
+  /** In reverse, also when only half of it could be made. */
+  const remove = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return { ...(await equip(closers, { workers, settings, env })), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function equip(
+  closers: (() => Promise<unknown>)[],
+  { workers: workerCount, settings, env }: Required<LabOptions>,
+): Promise<Omit<Lab, 'remove'>> {
+  const directory = await mkdtemp(join(tmpdir(), 'amble-faults-'));
+  closers.push(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
+  const home = homeAt(join(directory, 'home'));
+  const disk = await makeDisk(join(directory, 'content'));
+  closers.push(disk.remove);
+  await writeFile(
+    join(directory, 'amble.config.json'),
+    JSON.stringify({ ...SETTINGS, ...settings, contentDir: disk.path }),
+  );
+  const quiet = (): void => {};
+  const binary = process.env.AMBLE_TEMPORAL_BINARY;
+  const engines = await startEngines({
+    home: home.directory,
+    isolated: true,
+    ...(binary !== undefined && { temporalBinary: binary }),
+    say: quiet,
+  });
+  closers.push(engines.stop);
+  const { address, namespace } = engines.temporal;
+  const wires = {
+    temporal: await startWire(Number(new URL(`tcp://${address}`).port)),
+    postgres: await startWire(Number(new URL(engines.databaseUrl).port)),
+  };
+  closers.push(wires.temporal.stop, wires.postgres.stop);
+  const db = openDatabase(engines.databaseUrl);
+  closers.push(() => db.$disconnect());
+  const connection = await Connection.connect({ address });
+  closers.push(() => connection.close());
+
+  const environment = (name: string): Record<string, string> => {
+    const database = new URL(engines.databaseUrl);
+    database.port = String(wires.postgres.port);
+    database.searchParams.set('application_name', name);
+    return {
+      ...cleanEnvironment(),
+      TEMPORAL_ADDRESS: `127.0.0.1:${wires.temporal.port}`,
+      DATABASE_URL: database.href,
+      AMBLE_USER_AGENT: `Amble/0.1 ${name}`,
+      ...env,
+    };
+  };
+  const launch = (name: string): RunningProgram =>
+    startProgram(
+      process.execPath,
+      [join(packageRoot, 'dist', 'src', 'cli.js'), 'worker', '--home', home.directory],
+      { cwd: directory, env: environment(name) },
+    );
+  const workers = Array.from({ length: workerCount }, (_, i): LabWorker => {
+    const name = `worker-${i + 1}`;
+    const former: string[] = [];
+    let current = launch(name);
+    return {
+      name,
+      get process() {
+        return current;
+      },
+      set process(next) {
+        former.push(current.said().stderr);
+        current = next;
+      },
+      log: () => [...former, current.said().stderr].join(''),
+    };
+  });
+  const kill = async ({ process }: LabWorker): Promise<void> => {
+    process.kill('SIGKILL');
+    await process.ended;
+  };
+  closers.push(() => Promise.all(workers.map(kill)));
+  await Promise.all(workers.map(isReady));
+
+  return {
+    db,
+    client: new Client({ connection, namespace }),
+    taskQueue: 'amble',
+    disk,
+    wires,
+    engines: {
+      temporal: {
+        kill: () => killRecorded(home.temporal.record),
+        start: async () => {
+          await ensureTemporal(home, { namespace, binary, say: quiet });
+        },
+      },
+      postgres: {
+        kill: () => killRecorded(home.postgres.record),
+        start: async () => {
+          await ensurePostgres(home, quiet);
+        },
+      },
+    },
+    workers,
+    kill,
+    async revive(worker) {
+      worker.process = launch(worker.name);
+      await isReady(worker);
+    },
+  };
+}
+
+async function isReady({ name, process }: LabWorker): Promise<void> {
+  const late = sleep(READY_WITHIN_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`${name} was not ready in time.`);
+  });
+  await Promise.race([process.says(/Worker ready/), late]);
+}
+
+async function killRecorded(record: string): Promise<void> {
+  process.kill(Number.parseInt(await readFile(record, 'utf8'), 10), 'SIGKILL');
+}

@@ -1,0 +1,113 @@
+/** One run: a crawl of a web of its own, faults one after the other while it goes on, and the judgement at its end. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CrawlResult } from '../../workflows/crawl.ts';
+import type { Evidence, Injected } from './evidence.ts';
+import type { Fault } from './faults.ts';
+import { type Judgement, judge } from './invariants.ts';
+import { GAP_MS, type Lab, MAXIMUM_ATTEMPTS, RETRY_AFTER_MS } from './lab.ts';
+import { seeded } from './seeded.ts';
+import { type FaultWeb, startFaultWeb } from './web.ts';
+
+export interface Run extends Judgement {
+  crawlId: string;
+  injected: readonly Injected[];
+  pages: number;
+  seconds: number;
+}
+
+/** A moment that a fault waits for has come by then, or never will. */
+const MOMENT_WITHIN_MS = 60_000;
+const UNDER_WAY = 10;
+const PAUSE_MS = { least: 200, most: 1_500 };
+/** From the last fault to the end of the crawl: the longest of all timeouts that may have to run out, several times. */
+const END_WITHIN_MS = 120_000;
+
+export async function runOnce(
+  lab: Lab,
+  { crawlId, seed, faults }: { crawlId: string; seed: number; faults: readonly Fault[] },
+): Promise<Run> {
+  const random = seeded(seed);
+  const began = performance.now();
+  // A stream of chance of its own for each: the order in which pages are asked for is not ours to repeat.
+  const web = await startFaultWeb(seeded(random.between(0, 2 ** 31)));
+  const injected: Injected[] = [];
+  try {
+    await lab.client.workflow.start('Crawl', {
+      taskQueue: lab.taskQueue,
+      workflowId: crawlId,
+      args: [{ seeds: web.seeds, ...web.network }],
+    });
+    const soon = AbortSignal.timeout(MOMENT_WITHIN_MS);
+    while (web.arrivals.length < UNDER_WAY) await web.nextArrival(soon);
+    for (const fault of faults) {
+      await sleep(random.between(PAUSE_MS.least, PAUSE_MS.most));
+      const signal = AbortSignal.timeout(MOMENT_WITHIN_MS);
+      const outage = await fault.inject({ lab, web, random, signal });
+      injected.push({ ...outage, fault: fault.name, ofTheSite: fault.ofTheSite ?? false });
+    }
+    web.stopGrowing();
+    const ended = await endOf(lab, crawlId);
+    const { violations, repeats } = judge(await gather(lab, web, crawlId, ended, injected));
+    return {
+      crawlId,
+      injected,
+      repeats,
+      violations:
+        ended === null ? [`the crawl did not end within ${END_WITHIN_MS} ms`, ...violations] : violations,
+      pages: web.expected().length,
+      seconds: (performance.now() - began) / 1_000,
+    };
+  } finally {
+    await web.stop();
+  }
+}
+
+async function endOf({ client }: Lab, crawlId: string): Promise<CrawlResult | null> {
+  const late = new AbortController();
+  const result = client.workflow.getHandle(crawlId).result();
+  const timeout = sleep(END_WITHIN_MS, null, { signal: late.signal });
+  timeout.catch(() => {});
+  // The run that has not ended is judged all the same; what becomes of it later is of no interest.
+  result.catch(() => {});
+  const ended = await Promise.race([result, timeout]);
+  late.abort();
+  return ended;
+}
+
+async function gather(
+  { db }: Lab,
+  { arrivals, expected }: FaultWeb,
+  crawlId: string,
+  ended: CrawlResult | null,
+  injected: readonly Injected[],
+): Promise<Evidence> {
+  const [crawl, pages, attempts, requests] = await Promise.all([
+    db.crawl.findUniqueOrThrow({ where: { id: crawlId } }),
+    db.page.findMany({ where: { crawlId } }),
+    db.pageCrawl.findMany({ where: { page: { crawlId } }, include: { page: { select: { url: true } } } }),
+    db.request.findMany({ where: { crawlId } }),
+  ]);
+  return {
+    policy: { gapMs: GAP_MS, maximumAttempts: MAXIMUM_ATTEMPTS, retryAfterMs: RETRY_AFTER_MS },
+    expected: expected(),
+    crawl: { status: crawl.status, found: ended?.found ?? 0, pages: ended?.pages ?? {} },
+    pages: pages.map(({ url, status, attempts }) => ({ url, status, attempts })),
+    attempts: attempts.map(({ page, startedAt, finishedAt, createdAt, ...rest }) => ({
+      url: page.url,
+      attempt: rest.attempt,
+      outcome: rest.outcome,
+      errorKind: rest.errorKind,
+      startedAtMs: startedAt?.getTime() ?? null,
+      finishedAtMs: finishedAt.getTime(),
+      recordedAtMs: createdAt.getTime(),
+    })),
+    requests: requests.map(({ domain, url, startedAt, minGapMs }) => ({
+      domain,
+      url,
+      startedAtMs: startedAt.getTime(),
+      minGapMs,
+    })),
+    arrivals,
+    injected,
+  };
+}

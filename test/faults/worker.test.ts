@@ -1,0 +1,209 @@
+/** Workers that are told to stop, that lose what they need, and that meet bugs: real processes, on engines of their own. */
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startWeb, type TestWeb } from '../support/web.ts';
+import { type Lab, type LabWorker, MAXIMUM_ATTEMPTS, makeLab } from './lab.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const STOP_WITHIN_MS = 5_000;
+/** Longer than fetches may finish once a worker stops, shorter than a fetch may take. */
+const SLOW_MS = 4_500;
+const BRIEF_MS = 1_000;
+
+const BUGS = fileURLToPath(new URL('bugs.mjs', import.meta.url));
+
+let lab: Lab;
+let web: TestWeb;
+let worker: LabWorker;
+let crawls = 0;
+
+beforeAll(async () => {
+  lab = await makeLab({
+    workers: 1,
+    settings: { stopWithin: `${STOP_WITHIN_MS}ms`, fetch: { totalTimeout: '10s' } },
+    env: { NODE_OPTIONS: `--import=${BUGS}` },
+  });
+  const [only] = lab.workers;
+  if (only === undefined) throw new Error('A lab without a worker.');
+  worker = only;
+});
+
+afterAll(async () => {
+  await lab?.remove();
+});
+
+afterEach(async () => {
+  await web?.stop();
+});
+
+/** A crawl of one page that takes this long, the first time; returns once it has been asked for. */
+async function crawlSlowly(ms: number): Promise<string> {
+  web = await startWeb({
+    slow: (path, { count }) => (path === '/' ? { body: 'Slow.', afterMs: count === 1 ? ms : 0 } : undefined),
+  });
+  const crawlId = await start('/');
+  await expect.poll(() => web.arrivalsAt('slow', '/').length, { timeout: 60_000, interval: 5 }).toBe(1);
+  return crawlId;
+}
+
+async function start(path: string): Promise<string> {
+  crawls += 1;
+  const workflowId = `stopping-${crawls}`;
+  await lab.client.workflow.start('Crawl', {
+    taskQueue: lab.taskQueue,
+    workflowId,
+    args: [{ seeds: [web.url('slow', path)], ...web.network }],
+  });
+  return workflowId;
+}
+
+async function attemptsOf(crawlId: string) {
+  await lab.client.workflow.getHandle(crawlId).result();
+  return lab.db.pageCrawl.findMany({
+    where: { page: { crawlId } },
+    select: { attempt: true, outcome: true },
+  });
+}
+
+async function stopped(): Promise<{ code: number | null; tookMs: number; stderr: string }> {
+  const began = performance.now();
+  const { code, stderr } = await worker.process.ended;
+  return { code, stderr, tookMs: performance.now() - began };
+}
+
+describe('a worker that is told to stop', () => {
+  test('lets a fetch finish that is under way, and ends with 0', async () => {
+    const crawlId = await crawlSlowly(BRIEF_MS);
+    worker.process.kill('SIGTERM');
+    expect(await stopped()).toMatchObject({ code: 0 });
+    await lab.revive(worker);
+    expect(await attemptsOf(crawlId)).toEqual([{ attempt: 1, outcome: 'Success' }]);
+    expect(web.arrivalsAt('slow', '/')).toHaveLength(1);
+  });
+
+  test('sends back a fetch that takes too long, which costs the page no attempt and the site no blame', async () => {
+    const crawlId = await crawlSlowly(SLOW_MS);
+    worker.process.kill('SIGTERM');
+    const { code, tookMs } = await stopped();
+    expect(code).toBe(0);
+    // Leaving takes a moment of its own: modules, sockets and the process itself.
+    expect(tookMs).toBeLessThan(STOP_WITHIN_MS + 2_000);
+    await lab.revive(worker);
+    expect(await attemptsOf(crawlId)).toEqual([{ attempt: 1, outcome: 'Success' }]);
+    expect(web.arrivalsAt('slow', '/')).toHaveLength(2);
+    const state = await lab.client.workflow.getHandle(`throttle:${web.name('slow')}`).query('state');
+    expect(state).toMatchObject({ backoffMs: 0, stats: { overloaded: 0, unreachable: 0 } });
+  });
+
+  test('stops at once when it is told a second time', async () => {
+    const crawlId = await crawlSlowly(SLOW_MS);
+    worker.process.kill('SIGTERM');
+    await worker.process.says(/Stopping: /);
+    // One key press may arrive as two signals: those are a few milliseconds apart.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    worker.process.kill('SIGTERM');
+    const { code, tookMs } = await stopped();
+    expect(code).toBe(130);
+    expect(tookMs).toBeLessThan(2_000);
+    await lab.revive(worker);
+    expect(await attemptsOf(crawlId)).toEqual([{ attempt: 1, outcome: 'Success' }]);
+  });
+});
+
+/** The lines of its log since then that a person would worry about. */
+function worries(log: string): string[] {
+  return log
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): { level: number; msg: string } => JSON.parse(line))
+    .filter(({ level }) => level > 30)
+    .map(({ msg }) => msg);
+}
+
+describe('a worker that loses what it needs waits for it, says so once, and goes on by itself:', () => {
+  const PAGES = 20;
+
+  test.each([
+    // Longer than a step is tried as a local activity: both ways of waiting are gone through.
+    { what: 'Postgres', wire: 'postgres', awayMs: 6_000 },
+    // Longer than it takes to be noticed by a worker that has nothing to do.
+    { what: 'Temporal', wire: 'temporal', awayMs: 12_000 },
+  ] as const)('$what', async ({ what, wire, awayMs }) => {
+    web = await startWeb({
+      slow: (path) => ({ body: path === '/' ? links(PAGES) : 'A page.' }),
+    });
+    const before = worker.log().length;
+    const crawlId = await start('/');
+    await expect.poll(() => web.arrivals.length, { timeout: 60_000, interval: 5 }).toBeGreaterThan(5);
+    lab.wires[wire].cut();
+    await new Promise((resolve) => setTimeout(resolve, awayMs));
+    lab.wires[wire].heal();
+    expect(await lab.client.workflow.getHandle(crawlId).result()).toMatchObject({ found: PAGES + 1 });
+    const said = worker.log().slice(before);
+    expect(worries(said)).toEqual([`${what} is out of reach; waiting for it, nothing is lost meanwhile`]);
+    expect(said.match(new RegExp(`${what} can be reached again`, 'g'))).toHaveLength(1);
+  });
+});
+
+describe('a bug', () => {
+  test('in parse or persist is retried, then ends its page Failed with the error, and no other', async () => {
+    const title = (name: string) => ({ body: `<title>${name}</title>` });
+    web = await startWeb({
+      slow: (path) =>
+        ({
+          '/': {
+            body: ['/unparsable', '/unrecordable', '/fine'].map((to) => `<a href="${to}">x</a>`).join(''),
+          },
+          '/unparsable': title('Unparsable'),
+          '/unrecordable': title('Unrecordable'),
+          '/fine': title('Fine'),
+        })[path],
+    });
+    const before = worker.log().length;
+    const crawlId = await start('/');
+    expect(await lab.client.workflow.getHandle(crawlId).result()).toMatchObject({
+      found: 4,
+      pages: { Fetched: 2, Failed: 2 },
+    });
+    const pageAt = (path: string) =>
+      lab.db.page.findFirstOrThrow({
+        where: { crawlId, url: web.url('slow', path) },
+        select: { status: true, reason: true, attempted: { select: { outcome: true, errorKind: true } } },
+      });
+    expect(await pageAt('/unparsable')).toEqual({
+      status: 'Failed',
+      reason: 'The page could not be parsed: a bug in the parser',
+      attempted: [{ outcome: 'Failed', errorKind: 'parse' }],
+    });
+    expect(await pageAt('/unrecordable')).toEqual({
+      status: 'Failed',
+      reason: 'It could not be recorded: a bug in the record',
+      attempted: [{ outcome: 'Failed', errorKind: 'record' }],
+    });
+    for (const path of ['/unparsable', '/unrecordable']) expect(web.arrivalsAt('slow', path)).toHaveLength(1);
+    // Once for each time the policy tries it.
+    expect(
+      worries(worker.log().slice(before)).filter((msg) => msg === 'a page could not be recorded'),
+    ).toHaveLength(MAXIMUM_ATTEMPTS);
+  });
+
+  test('that escapes everything is logged, and does not end the worker', async () => {
+    const before = worker.log().length;
+    worker.process.kill('SIGUSR2');
+    await expect
+      .poll(() => worries(worker.log().slice(before)), { timeout: 10_000 })
+      .toEqual(
+        expect.arrayContaining([
+          'an error escaped; the worker goes on',
+          'a rejection that nobody handled; the worker goes on',
+        ]),
+      );
+    const crawlId = await crawlSlowly(0);
+    expect(await attemptsOf(crawlId)).toEqual([{ attempt: 1, outcome: 'Success' }]);
+  });
+});
+
+function links(count: number): string {
+  return Array.from({ length: count }, (_, i) => `<a href="/${i}">${i}</a>`).join('');
+}
