@@ -1,4 +1,7 @@
-/** A web without surprises: some hosts, each with a front page that links to all its pages. No robots.txt. */
+/**
+ * A web without surprises: some hosts, each with a front page that links to all its pages. Of a host with more than a page may
+ * link to, its pages link on. No robots.txt.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -22,10 +25,13 @@ export async function startPlainWeb(name: string, pagesOf: readonly number[]): P
       response.writeHead(404).end();
       return;
     }
-    arrivals.set(hostname, [...(arrivals.get(hostname) ?? []), performance.timeOrigin + performance.now()]);
+    const times = arrivals.get(hostname) ?? [];
+    arrivals.set(hostname, times);
+    times.push(performance.timeOrigin + performance.now());
     response.setHeader('content-type', 'text/html; charset=utf-8');
+    const number = pathname === '/' ? 0 : Number(pathname.slice(2));
     response.end(
-      pathname === '/' ? frontPage(pages) : `<title>${pathname}</title><p>A page. <a href="/">Home</a>`,
+      `<title>${pathname}</title><p>A page. <a href="/">Home</a><ul>${linksOf(number, pages)}</ul>`,
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -42,7 +48,14 @@ export async function startPlainWeb(name: string, pagesOf: readonly number[]): P
   };
 }
 
-function frontPage(pages: number): string {
-  const links = Array.from({ length: pages - 1 }, (_, i) => `<li><a href="/p${i + 1}">Page ${i + 1}</a>`);
-  return `<title>Front page</title><ul>${links.join('')}</ul>`;
+/** Fewer than the crawler takes from a page. */
+const LINKS_A_PAGE = 5_000;
+
+/** Page n leads to the n-th lot of them, so that all are found from page 0 on. */
+function linksOf(number: number, pages: number): string {
+  const first = number * LINKS_A_PAGE + 1;
+  const count = Math.max(0, Math.min(LINKS_A_PAGE, pages - first));
+  return Array.from({ length: count }, (_, i) => `<li><a href="/p${first + i}">Page ${first + i}</a>`).join(
+    '',
+  );
 }

@@ -1,0 +1,85 @@
+/** What every benchmark of whole crawls needs: engines of its own, a worker, a client, and nothing left behind. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { loadConfig } from '../config/index.ts';
+import { startEngines } from '../engines/index.ts';
+import { type Database, openDatabase } from '../storage/database.ts';
+import { startWorker } from '../worker.ts';
+import { type PlainWeb, startPlainWeb } from './plain-web.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+export interface Lab {
+  address: string;
+  client: Client;
+  db: Database;
+  /**
+   * Starts a worker in this process, if none runs yet: what is measured before that has the machine for itself.
+   */
+  crawl(
+    crawlId: string,
+    pagesOf: readonly number[],
+    input: { delay: string; maxPages?: number },
+  ): Promise<CrawlRun>;
+  /** One more worker process; where there is one, this process only looks on. */
+  addWorker(): Promise<WorkerProcess>;
+}
+
+export interface CrawlRun {
+  web: PlainWeb;
+  seconds: number;
+}
+
+export const say = (line: string): void => console.error(line);
+
+export async function inLab(work: (lab: Lab) => Promise<void>): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
+  const engines = await startEngines({ home, isolated: true, say });
+  const connection = await Connection.connect({ address: engines.temporal.address });
+  const db = openDatabase(engines.databaseUrl);
+  const client = new Client({ connection, namespace: engines.temporal.namespace });
+  const config = loadConfig({ env: {}, cwd: home, flags: { home } });
+  let worker: ReturnType<typeof startWorker> | undefined;
+  const others: WorkerProcess[] = [];
+  try {
+    await work({
+      address: engines.temporal.address,
+      client,
+      db,
+      async crawl(crawlId, pagesOf, input) {
+        if (others.length === 0) {
+          worker ??= startWorker({
+            config,
+            temporal: engines.temporal,
+            databaseUrl: engines.databaseUrl,
+            log: pino({ level: 'warn' }, pino.destination(2)),
+          });
+        }
+        await worker;
+        const web = await startPlainWeb(crawlId, pagesOf);
+        const began = performance.now();
+        await client.workflow.execute('Crawl', {
+          taskQueue: config.taskQueue,
+          workflowId: crawlId,
+          args: [{ seeds: web.seeds, resolve: web.resolve, allowNetworks: ['127.0.0.0/8'], ...input }],
+        });
+        web.stop();
+        return { web, seconds: (performance.now() - began) / 1_000 };
+      },
+      async addWorker() {
+        const added = await startWorkerProcess(home);
+        others.push(added);
+        return added;
+      },
+    });
+  } finally {
+    await Promise.all(others.map((other) => other.stop()));
+    await (await worker)?.stop();
+    await db.$disconnect();
+    await connection.close();
+    await engines.stop();
+    await rm(home, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What politeness costs beyond the waiting it is made of. A host's requests cannot be done in less than (requests - 1)
+ * delays; a crawl of many hosts cannot be done before its largest host. How near to that does a durable crawler come, and
+ * do small hosts notice a huge one?
+ */
+import { type CrawlRun, inLab, type Lab, say } from './lab.ts';
+
+const DELAY_MS = 1_000;
+const LARGEST_HOST = 60;
+const OTHERS = { hosts: 19, pages: 15 };
+const HUGE_HOST = 200;
+const SMALL = { hosts: 30, pages: 5 };
+
+export async function polite(): Promise<void> {
+  await inLab(async (lab) => {
+    await efficiency(lab);
+    await fairness(lab);
+  });
+}
+
+async function efficiency({ crawl, db }: Lab): Promise<void> {
+  await crawl('warm-up', [5, 5, 5, 5], { delay: '0ms' });
+  say(
+    `Crawling a host of ${LARGEST_HOST} pages and ${OTHERS.hosts} of ${OTHERS.pages}, one request a second each ...`,
+  );
+  const crawlId = 'polite';
+  const run = await crawl(crawlId, [LARGEST_HOST, ...equal(OTHERS)], { delay: `${DELAY_MS}ms` });
+  const requests = await db.request.groupBy({ by: ['domain'], where: { crawlId }, _count: true });
+  const bound = (Math.max(...requests.map(({ _count }) => _count)) - 1) * DELAY_MS;
+  // From the first request to the last: a crawl that ends is swept once more, at its leisure.
+  const arrivals = [...run.web.arrivals.values()].flat();
+  const makespan = Math.max(...arrivals) - Math.min(...arrivals);
+  console.log(`lower bound            ${seconds(bound)}`);
+  console.log(`first to last request  ${seconds(makespan)}`);
+  console.log(`whole crawl            ${run.seconds.toFixed(1)} s`);
+  console.log(
+    `efficiency             ${(bound / (run.seconds * 1_000)).toFixed(3)}  (wanted: at least 0.97)`,
+  );
+  console.log(`tightest gap recorded  ${seconds(await tightestGap(db, crawlId))}`);
+}
+
+/** By the recorded times of the writes, which is what is promised; arrivals have the jitter of the way. */
+async function tightestGap(db: Lab['db'], crawlId: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ ms: number }[]>`
+    SELECT min(extract(epoch FROM gap) * 1000)::float8 AS ms FROM (
+      SELECT started_at - lag(started_at) OVER (PARTITION BY domain ORDER BY started_at) AS gap
+      FROM requests WHERE crawl_id = ${crawlId}) AS gaps`;
+  return row?.ms ?? Number.NaN;
+}
+
+async function fairness({ crawl }: Lab): Promise<void> {
+  say(`Crawling ${SMALL.hosts} hosts of ${SMALL.pages} pages, then again behind one of ${HUGE_HOST} ...`);
+  const small = equal(SMALL);
+  const input = { delay: `${DELAY_MS}ms` };
+  const alone = lastArrival(await crawl('alone', small, input), 0);
+  const behind = lastArrival(await crawl('behind', [HUGE_HOST, ...small], input), 1);
+  console.log(`small hosts alone      ${seconds(alone)}`);
+  console.log(`behind a huge one      ${seconds(behind)}`);
+  console.log(`ratio                  ${(behind / alone).toFixed(2)}  (wanted: at most 1.20)`);
+}
+
+/** Time from the first request of the crawl to the last one of the hosts from `from` on. */
+function lastArrival({ web }: CrawlRun, from: number): number {
+  const arrivals = [...web.arrivals.entries()];
+  const first = Math.min(...arrivals.flatMap(([, times]) => times));
+  const small = arrivals.filter(([host]) => Number(/^h(\d+)\./.exec(host)?.[1]) >= from);
+  return Math.max(...small.flatMap(([, times]) => times)) - first;
+}
+
+function equal({ hosts, pages }: { hosts: number; pages: number }): number[] {
+  return Array.from({ length: hosts }, () => pages);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(3)} s`;
+}

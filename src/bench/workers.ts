@@ -1,0 +1,56 @@
+/**
+ * What a second and a fourth worker process add, all against one server. On a machine of few cores they share what the
+ * server leaves of it: what shows here is that nothing is done twice and every gap held, whoever does the work.
+ */
+import { availableParallelism } from 'node:os';
+import type { Database } from '../storage/database.ts';
+import { inLab, type Lab, say } from './lab.ts';
+
+const WORKERS = [1, 2, 4];
+const HOSTS = 20;
+const PAGES_A_HOST = 15;
+/** Short enough for the machine, not politeness, to be the limit. */
+const DELAY_MS = 200;
+
+export async function workers(): Promise<void> {
+  await inLab(async (lab) => {
+    const rates: number[] = [];
+    let running = 0;
+    for (const wanted of WORKERS) {
+      for (; running < wanted; running += 1) await lab.addWorker();
+      await crawlHosts(lab, `warm-up-${wanted}`, 3);
+      say(`Crawling ${HOSTS} hosts of ${PAGES_A_HOST} pages with ${wanted} worker(s) ...`);
+      const crawlId = `workers-${wanted}`;
+      const run = await crawlHosts(lab, crawlId, PAGES_A_HOST);
+      const rate = (HOSTS * PAGES_A_HOST) / run.seconds;
+      const gained = rates.length === 0 ? '' : `, ${(rate / (rates[0] ?? Number.NaN)).toFixed(2)} times one`;
+      rates.push(rate);
+      const { twice, fetched, short } = await faultsOf(lab.db, crawlId);
+      console.log(
+        `${wanted} worker(s): ${rate.toFixed(1)} pages/s${gained}; ${fetched} fetched, ${twice} twice, ${short} gaps too short`,
+      );
+    }
+    console.log(
+      `On ${availableParallelism()} cores, with the Temporal server, Postgres and the sites on the same ones.`,
+    );
+  });
+}
+
+function crawlHosts({ crawl }: Lab, crawlId: string, pages: number): ReturnType<Lab['crawl']> {
+  const hosts = Array.from({ length: HOSTS }, () => pages);
+  return crawl(crawlId, hosts, { delay: `${DELAY_MS}ms` });
+}
+
+async function faultsOf(
+  db: Database,
+  crawlId: string,
+): Promise<{ fetched: number; twice: number; short: number }> {
+  const [row] = await db.$queryRaw<{ fetched: number; twice: number; short: number }[]>`
+    SELECT (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId} AND status = 'Fetched')::int AS fetched,
+           (SELECT count(*) - count(DISTINCT url) FROM requests WHERE crawl_id = ${crawlId})::int AS twice,
+           (SELECT count(*) FROM (
+              SELECT started_at - lag(started_at) OVER (PARTITION BY domain ORDER BY started_at) AS gap, min_gap_ms
+              FROM requests WHERE crawl_id = ${crawlId}) AS gaps
+            WHERE gap < min_gap_ms * interval '1 millisecond')::int AS short`;
+  return row ?? { fetched: 0, twice: 0, short: 0 };
+}
