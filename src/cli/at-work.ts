@@ -22,18 +22,18 @@ export async function whoIsAtWork(config: AmbleConfig): Promise<AtWork> {
       taskQueueType: WORKFLOW_TASKS,
     });
     const now = Date.now();
-    const lives = (pollers ?? []).some(
-      ({ identity, lastAccessTime }) =>
-        now - Number(lastAccessTime?.seconds ?? 0) * 1_000 < ASKS_WITHIN_MS && !isKnownDead(identity ?? ''),
+    const recent = (pollers ?? []).filter(
+      ({ lastAccessTime }) => now - Number(lastAccessTime?.seconds ?? 0) * 1_000 < ASKS_WITHIN_MS,
     );
-    return lives ? { working: true } : { working: false, because: 'no worker runs' };
+    const dead = await Promise.all(recent.map(({ identity }) => isKnownDead(identity ?? '')));
+    return dead.includes(false) ? { working: true } : { working: false, because: 'no worker runs' };
   } finally {
     await temporal.close();
   }
 }
 
 /** The server remembers a killed worker for minutes; one of this machine, `pid@host`, can be looked up. */
-function isKnownDead(identity: string): boolean {
+async function isKnownDead(identity: string): Promise<boolean> {
   const [pid, host] = identity.split('@');
-  return host === hostname() && /^\d+$/.test(pid ?? '') && !processExists(Number(pid));
+  return host === hostname() && /^\d+$/.test(pid ?? '') && !(await processExists(Number(pid)));
 }

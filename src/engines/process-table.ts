@@ -24,14 +24,9 @@ export async function isAlive({ pid, start }: ProcessId): Promise<boolean> {
   return (await startOf(pid)) === start;
 }
 
-/** Whether there is any process of this number, whoever it is. */
-export function processExists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Somebody else's process may not be signalled, but it is there.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+/** Whether there is a living process of this number, whoever it is. A corpse that nobody has collected yet is none. */
+export async function processExists(pid: number): Promise<boolean> {
+  return (await startOf(pid)) !== null;
 }
 
 /** How long a process may be seen without a command line before it is taken for one that never has any. */

@@ -115,13 +115,15 @@ describe('amble status', () => {
     const { code, stdout } = await amble('status');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Crawl +Status +Found/);
-    expect(stdout).toMatch(/^example +Running +3 +1 +1 +1 /m);
-    expect(stdout).toMatch(/^other +Running +1 +1 +0 +0 /m);
+    expect(stdout).toMatch(/^example +Running, nobody at work +3 +1 +1 +1 /m);
+    expect(stdout).toMatch(/^other +Running, nobody at work +1 +1 +0 +0 /m);
   });
 
   test('shows one in detail: counts, domains, open pages', async () => {
     const { stdout } = await amble('status', 'example');
-    expect(stdout).toMatch(/Crawl example is running, for .* so far: 3 pages found, 1 still open\./);
+    expect(stdout).toMatch(
+      /^Crawl example is unfinished \(Running\), begun .* ago: 3 pages found, 1 still open\.$/m,
+    );
     expect(stdout).toMatch(/^ {2}a\.test +3 +1 +1 +1$/m);
     expect(stdout).toMatch(/^ {2}http:\/\/a\.test\/next +Queued +0 +when its domain has a slot$/m);
   });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { commandLineOf, isAlive, thisProcess } from '../../src/engines/process-table.ts';
+import { commandLineOf, isAlive, processExists, thisProcess } from '../../src/engines/process-table.ts';
 
 test('a process is alive under its own start only: a pid that was given out again is another process', async () => {
   const me = await thisProcess();
@@ -25,4 +25,19 @@ test('a process that ended has no command line', async () => {
   const child = spawn('/bin/sh', ['-c', 'exit 0']);
   await once(child, 'exit');
   expect(await commandLineOf(child.pid ?? 0)).toBeNull();
+});
+
+test('a corpse whose parent has not collected it is no process any more', async () => {
+  expect(await processExists(process.pid)).toBe(true);
+  // The shell becomes a program that never asks after its child.
+  const parent = spawn('/bin/sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
+  const [line] = await once(parent.stdout, 'data');
+  const child = Number(String(line));
+  expect(await processExists(child)).toBe(true);
+  process.kill(child, 'SIGKILL');
+  await expect.poll(() => processExists(child)).toBe(false);
+  expect(process.kill(child, 0), 'the corpse still has its number').toBe(true);
+  const exit = once(parent, 'exit');
+  parent.kill('SIGKILL');
+  await exit;
 });
