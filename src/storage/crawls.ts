@@ -1,4 +1,5 @@
 /** Crawls: opened once, ended once, read by everybody. */
+import { completeSettings, type StoredSettings } from '../config/complete-settings.ts';
 import type { CrawlSettings, Seed } from '../settings.ts';
 import { hostnameOf, type PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
@@ -54,16 +55,6 @@ export async function readCrawl(db: Database, id: string): Promise<CrawlRecord> 
   return crawl;
 }
 
-/** What holds for crawls that were opened before these settings existed. */
-const ADDED_LATER = {
-  preset: 'smallweb',
-  order: 'first-come',
-  warmup: { pending: 0, atMostMs: 0 },
-  adaptive: null,
-  domains: {},
-  types: [],
-} satisfies Partial<CrawlSettings>;
-
 export async function findCrawl(db: Database, id: string): Promise<CrawlRecord | null> {
   const row = await db.crawl.findUnique({ where: { id } });
   if (row === null) return null;
@@ -72,7 +63,7 @@ export async function findCrawl(db: Database, id: string): Promise<CrawlRecord |
     id: row.id,
     status: row.status,
     seeds: row.seeds,
-    settings: { ...ADDED_LATER, ...(row.settings as unknown as CrawlSettings) },
+    settings: completeSettings(row.settings as StoredSettings),
   };
 }
 

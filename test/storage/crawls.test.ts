@@ -1,4 +1,6 @@
+import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
 import { startCancelling } from '../../src/storage/cancel.ts';
 import { crawlStatus, endCrawl, findCrawl, openCrawl, readCrawl } from '../../src/storage/crawls.ts';
 import { atOnce, plainSeed, SETTINGS, useDatabase } from './support.ts';
@@ -60,17 +62,25 @@ test('a crawl nobody knows is told apart from one that ended', async () => {
   await expect(readCrawl(db(), 'nobody')).rejects.toThrow('There is no crawl "nobody" in the database.');
 });
 
-test('a crawl that was opened before a setting existed has it switched off', async () => {
-  await open('old');
-  const { order, warmup, adaptive, domains, types, preset, ...older } = SETTINGS;
-  await db().$executeRaw`UPDATE crawls SET settings = ${JSON.stringify(older)}::jsonb WHERE id = 'old'`;
-  expect((await readCrawl(db(), 'old')).settings).toEqual({
-    ...older,
+test('a crawl that was opened before a setting existed has its default, and keeps what it was opened with', async () => {
+  await open('old', { settings: { ...SETTINGS, maxDepth: 7 } });
+  const { order, warmup, adaptive, domains, types, preset, urls, traps, exclude, ...older } = SETTINGS;
+  const { maxHeaderBytes: _, ...fetch } = older.fetch;
+  const stored = { ...older, maxDepth: 7, fetch: { ...fetch, maxBodyBytes: 77 } };
+  await db().$executeRaw`UPDATE crawls SET settings = ${JSON.stringify(stored)}::jsonb WHERE id = 'old'`;
+  const { settings } = await readCrawl(db(), 'old');
+  const { crawl: defaults } = loadConfig({ env: {}, cwd: tmpdir() });
+  expect(settings).toEqual({
+    ...stored,
+    fetch: { ...stored.fetch, maxHeaderBytes: defaults.fetch.maxHeaderBytes },
     preset: 'smallweb',
     order: 'first-come',
     warmup: { pending: 0, atMostMs: 0 },
     adaptive: null,
     domains: {},
     types: [],
+    exclude: [],
+    urls: defaults.urls,
+    traps: defaults.traps,
   });
 });
