@@ -1,6 +1,6 @@
 /** What a CrawlPage workflow is given, and how one is started. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { CancellationScope, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import type { Adaptive, FetchLimits, RetrySettings } from '../src/settings.ts';
 import { pageWorkflowId } from './ids.ts';
 import type { DelayRange } from './throttle/types.ts';
@@ -63,13 +63,20 @@ export interface RobotsHop {
   hop: number;
 }
 
-/** Starts the pages and returns once each of them has started: a start not waited for is dropped with its parent. */
+/**
+ * Starts the pages and returns once each of them has started: a start not waited for is dropped with its parent. Whoever
+ * cancels the parent does not mean them; and the SDK never answers a start that was cancelled before it was confirmed, so
+ * that the parent would wait for ever.
+ */
 export async function startPages(
   crawlId: string,
   settings: PageSettings,
   pages: readonly AdmittedPage[],
 ): Promise<void> {
-  await Promise.all(pages.map((page) => startPage({ crawlId, settings, page })));
+  if (pages.length === 0) return;
+  await CancellationScope.nonCancellable(() =>
+    Promise.all(pages.map((page) => startPage({ crawlId, settings, page }))),
+  );
 }
 
 async function startPage(input: PageInput): Promise<void> {
@@ -78,8 +85,6 @@ async function startPage(input: PageInput): Promise<void> {
       workflowId: pageWorkflowId(input.crawlId, input.page),
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      // Who cancels one page does not mean the pages it happened to start.
-      cancellationType: ChildWorkflowCancellationType.ABANDON,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       staticSummary: brief(input.page.url),
     });

@@ -168,3 +168,24 @@ describe('a crawl that is cancelled by its update', () => {
     }
   });
 });
+
+describe('a crawl that is cancelled in the moment it starts its pages', () => {
+  it('does not wait for ever for the word that they started', async () => {
+    const hosts = Array.from({ length: 40 }, (_, n) => `h${n}`);
+    const web = await startWeb(Object.fromEntries(hosts.map((host) => [host, flatSite(1)])));
+    try {
+      const crawl = await amble.start({ seeds: hosts.map((host) => web.url(host)), ...web.network });
+      // They are let in by the look that starts them: the request comes before the server can have said that they run.
+      await expect
+        .poll(() => underWay(crawl.workflowId), { timeout: 20_000, interval: 1 })
+        .toBe(hosts.length);
+      await crawl.cancel();
+      await expect(crawl.result()).rejects.toThrow();
+      const { Cancelled = 0, Fetched = 0, ...others } = await countsOf(crawl.workflowId);
+      expect(others).toEqual({});
+      expect(Cancelled + Fetched).toBeGreaterThanOrEqual(hosts.length);
+    } finally {
+      await web.stop();
+    }
+  });
+});

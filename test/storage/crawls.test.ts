@@ -75,7 +75,7 @@ test('a crawl that was opened before a setting existed has its default, and keep
     fetch: { ...stored.fetch, maxHeaderBytes: defaults.fetch.maxHeaderBytes },
     preset: 'smallweb',
     order: 'first-come',
-    warmup: { pending: 0, atMostMs: 0 },
+    warmup: defaults.warmup,
     adaptive: null,
     domains: {},
     types: [],
