@@ -1,7 +1,7 @@
 /** persistPage: writes what happened to a page, lets in what that made room for, and returns the pages to start. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptReport, Found, ParsedRef } from '../src/attempt.ts';
+import type { AttemptReport, Found, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { messageOf } from '../src/causes.ts';
 import type { ParsedDocument } from '../src/html/index.ts';
 import type { FinalStatus } from '../src/outcome.ts';
@@ -9,7 +9,7 @@ import type { CrawlSettings } from '../src/settings.ts';
 import { admit } from '../src/storage/admit.ts';
 import { admitSitemaps } from '../src/storage/admit-sitemaps.ts';
 import type { Recorded } from '../src/storage/page-row.ts';
-import { endPage, type ParsedRecord, recordAttempt } from '../src/storage/record-attempt.ts';
+import { endPage, type ParsedRecord, recordAttempt, recordRequest } from '../src/storage/record-attempt.ts';
 import { announceSitemaps } from '../src/storage/register-sitemaps.ts';
 import { recordWait } from '../src/storage/step-aside.ts';
 import { nothingUnderWay } from '../src/storage/sweep.ts';
@@ -29,7 +29,8 @@ export type PageEvent =
       retryAt: number | null;
     }
   | { kind: 'waiting'; until: number; reason: string }
-  | { kind: 'ended'; status: FinalStatus; reason: string };
+  /** `request`: one that went out, of an attempt that was never recorded. */
+  | { kind: 'ended'; status: FinalStatus; reason: string; request?: RequestRecord };
 
 export interface PersistInput {
   crawlId: string;
@@ -57,11 +58,15 @@ export function makePersistPage(deps: Deps) {
 }
 
 /** An outage is waited out without limit. What nothing explains but a bug is tried a few times, then the page decides. */
-function orPoison({ outages, log }: Deps, { pageId, event }: PersistInput, error: unknown): unknown {
-  if (outages.explain(error) || Context.current().info.attempt < MOST_TRIES) return error;
-  log.error({ pageId, event: event.kind, err: error }, 'a page could not be recorded');
+function orPoison(deps: Deps, { pageId, event }: PersistInput, error: unknown): unknown {
+  if (mayPass(deps, error)) return error;
+  deps.log.error({ pageId, event: event.kind, err: error }, 'a page could not be recorded');
   const why = messageOf(error);
   return ApplicationFailure.nonRetryable(`It could not be recorded: ${why}`, 'Unrecordable');
+}
+
+function mayPass({ outages }: Deps, error: unknown): boolean {
+  return outages.explain(error) || Context.current().info.attempt < MOST_TRIES;
 }
 
 async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> {
@@ -80,12 +85,14 @@ async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> 
 }
 
 async function record(
-  { db, store, config }: Deps,
+  deps: Deps,
   settings: CrawlSettings,
   { crawlId, pageId, event }: PersistInput,
 ): Promise<Recorded> {
+  const { db, store, config } = deps;
   switch (event.kind) {
     case 'ended':
+      if (event.request !== undefined) await noteRequest(deps, { ...event.request, crawlId, pageId });
       return endPage(db, pageId, event);
     case 'waiting':
       return recordWait(db, settings, pageId, event);
@@ -100,6 +107,19 @@ async function record(
       const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, done);
       return { goesOn, domains: [...domains, ...announced] };
     }
+  }
+}
+
+/** A page must end, also where its request is the very thing that a bug keeps from being recorded. */
+async function noteRequest(
+  deps: Deps,
+  request: RequestRecord & { crawlId: string; pageId: string },
+): Promise<void> {
+  try {
+    await recordRequest(deps.db, 'page', request);
+  } catch (error) {
+    if (mayPass(deps, error)) throw error;
+    deps.log.error({ request, err: error }, 'a request could not be recorded');
   }
 }
 

@@ -4,14 +4,14 @@
  */
 import { CancellationScope, continueAsNew, isCancellation, sleep } from '@temporalio/workflow';
 import type { FetchResult, PersistInput, PersistResult } from '../activities/index.ts';
-import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
+import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
 import { local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
 import { type PageInput, type RobotsHop, startPages } from './pages.ts';
 import { retryDelayMs } from './retry-policy.ts';
 import { type Granted, type Slot, Slots } from './slots.ts';
-import { spendSlot } from './spend-slot.ts';
+import { mayBeUsed, spendSlot } from './spend-slot.ts';
 import { brief, inWords } from './words.ts';
 
 /** Fetches that were sent and never reported before the page is charged an attempt for them. */
@@ -30,18 +30,20 @@ const FAILED_TO_RECORD = { outcome: 'Failed', errorKind: 'record', found: { kind
 
 export async function CrawlPage(input: PageInput): Promise<void> {
   const slots = new Slots(input);
+  const visit = new PageVisit(input, slots);
   try {
-    await new PageVisit(input, slots).run();
+    await visit.run();
   } catch (error) {
     if (!isCancellation(error)) {
       const reason = lastWord(error, 'Unrecordable');
       if (reason === null) throw error;
-      await settle(input, { kind: 'ended', status: 'Failed', reason });
+      await settle(input, { kind: 'ended', status: 'Failed', reason, ...visit.unrecorded });
       return;
     }
     await CancellationScope.nonCancellable(async () => {
       await slots.leave();
-      await settle(input, { kind: 'ended', status: 'Cancelled', reason: 'the page was cancelled' });
+      const reason = 'the page was cancelled';
+      await settle(input, { kind: 'ended', status: 'Cancelled', reason, ...visit.unrecorded });
     });
     throw error;
   }
@@ -54,6 +56,8 @@ class PageVisit {
   private robotsHop: RobotsHop | null;
   /** The next ask goes to the head of the line: this page has just spent a slot on robots.txt. */
   private front = false;
+  /** A request that went out and is not on record yet: whatever becomes of the page, it shall be. */
+  unrecorded: { request?: RequestRecord } = {};
   /** When the present attempt first asked for a slot. */
   private askedAt: number | null = null;
 
@@ -80,6 +84,14 @@ class PageVisit {
         return;
       }
       const result = await spendSlot(this.input, this.slots, slot, this.robotsHop);
+      // A fetch that was quick has its result although its page is being cancelled: the next step is what throws.
+      if (result.kind === 'attempt' && result.report.request !== null)
+        this.unrecorded = { request: result.report.request };
+      // The fetch could not reach the throttle: say it for it, and wait until it is said.
+      if (!result.reported) {
+        const kind = mayBeUsed(result) ? 'lost' : 'unused';
+        await this.slots.giveBack(slot.domain, slot.lease.id, { kind });
+      }
       const goesOn = await this.heed(slot, result);
       if (!goesOn) return;
     }
@@ -159,6 +171,7 @@ class PageVisit {
       slotWaitMs,
       retryAt,
     });
+    this.unrecorded = {};
     if (!goesOn || retryAt === null || delay === null) return false;
     await this.sleepUntil(retryAt, `retry ${this.attempt + 1} of ${retry.maximumAttempts}`);
     this.attempt += 1;
