@@ -21,7 +21,7 @@ import {
   saveUnreachable,
   unclaimRobots,
 } from '../src/storage/robots.ts';
-import { politenessKey } from '../src/urls/index.ts';
+import { type PolitenessUnit, politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
 import { agentFor, refusedReport } from './fetch-document.ts';
@@ -39,7 +39,7 @@ export async function fetchRobots(
   target: RobotsHop,
 ): Promise<Unreported> {
   const { db, config } = deps;
-  const { settings } = await deps.crawlOf(input.crawlId);
+  const { settings, keyedBy } = await deps.crawlOf(input.crawlId);
   const refusal = await lease.ready();
   if (refusal !== null) return notSent(deps, target, refusal);
   const exchange = await sendRequest({
@@ -66,7 +66,7 @@ export async function fetchRobots(
   }
   const verdict = verdictOf(exchange, target);
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
-  const noted = await noteCrawlDelay(deps, lease, target.origin, verdict);
+  const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, keyedBy }, verdict);
   const heard = await lease.report();
   if (request !== null)
     await recordRequest(db, 'robots', { ...request, crawlId: input.crawlId, pageId: input.pageId });
@@ -93,7 +93,7 @@ export async function fetchRobots(
         hop: {
           origin: target.origin,
           url: verdict.to,
-          domain: politenessKey(verdict.to, config.politenessKey),
+          domain: politenessKey(verdict.to, keyedBy),
           hop: target.hop + 1,
         },
       };
@@ -123,7 +123,7 @@ function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: Ro
 async function noteCrawlDelay(
   { db, config, log }: Deps,
   lease: LeaseKeeper,
-  origin: string,
+  { origin, keyedBy }: { origin: string; keyedBy: PolitenessUnit },
   verdict: RobotsVerdict,
 ): Promise<boolean> {
   if (verdict.kind !== 'rules' && verdict.kind !== 'allow-all') return false;
@@ -138,7 +138,7 @@ async function noteCrawlDelay(
       'robots.txt asks for a Crawl-delay above throttle.maxCrawlDelay, which is kept instead',
     );
   }
-  lease.noteCrawlDelay({ origin, delayMs }, politenessKey(origin, config.politenessKey));
+  lease.noteCrawlDelay({ origin, delayMs }, politenessKey(origin, keyedBy));
   return true;
 }
 

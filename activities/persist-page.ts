@@ -13,6 +13,7 @@ import { endPage, type ParsedRecord, recordAttempt, recordRequest } from '../src
 import { announceSitemaps } from '../src/storage/register-sitemaps.ts';
 import { recordWait } from '../src/storage/step-aside.ts';
 import { nothingUnderWay } from '../src/storage/sweep.ts';
+import type { PolitenessUnit } from '../src/urls/index.ts';
 import { nudgeSignal } from '../workflows/messages.ts';
 import type { AdmittedPage } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
@@ -70,8 +71,9 @@ function mayPass({ outages }: Deps, error: unknown): boolean {
 }
 
 async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> {
-  const { settings } = await deps.crawlOf(input.crawlId);
-  const { goesOn, domains } = await record(deps, settings, input);
+  const crawl = await deps.crawlOf(input.crawlId);
+  const { settings } = crawl;
+  const { goesOn, domains } = await record(deps, crawl, input);
   const admission = { crawlId: input.crawlId, by: occasion(input), domains: [...new Set(domains)] };
   if (settings.sitemaps) await admitSitemaps(deps.db, admission);
   const start = await admit(deps.db, {
@@ -86,10 +88,10 @@ async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> 
 
 async function record(
   deps: Deps,
-  settings: CrawlSettings,
+  { settings, keyedBy }: { settings: CrawlSettings; keyedBy: PolitenessUnit },
   { crawlId, pageId, event }: PersistInput,
 ): Promise<Recorded> {
-  const { db, store, config } = deps;
+  const { db, store } = deps;
   switch (event.kind) {
     case 'ended':
       if (event.request !== undefined) await noteRequest(deps, { ...event.request, crawlId, pageId });
@@ -100,11 +102,9 @@ async function record(
       const { kind: _, parsed: ref, ...attempt } = event;
       // The links of a page may be more than a history can hold: they come from the content store.
       const parsed = ref && recordOf(ref.hash, await readParsed(store, ref.hash), event.report.found);
-      const announced = settings.sitemaps
-        ? await announceSitemaps(db, settings, config.politenessKey, pageId)
-        : [];
+      const announced = settings.sitemaps ? await announceSitemaps(db, settings, keyedBy, pageId) : [];
       const done = { crawlId, pageId, ...attempt, parsed };
-      const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, done);
+      const { goesOn, domains } = await recordAttempt(db, settings, keyedBy, done);
       return { goesOn, domains: [...domains, ...announced] };
     }
   }
