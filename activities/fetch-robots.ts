@@ -18,16 +18,16 @@ import {
   extendClaim,
   knowsRobots,
   saveRules,
-  saveUnreachable,
   unclaimRobots,
 } from '../src/storage/robots.ts';
 import { type PolitenessUnit, politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
 import { agentFor, refusedReport } from './fetch-document.ts';
-import { blockedReport, type FetchInput, type Unreported } from './fetch-page.ts';
+import type { FetchInput, Unreported } from './fetch-page.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
-import { claimMs, givenUp } from './robots-decision.ts';
+import { noteMiss } from './miss-robots.ts';
+import { claimMs } from './robots-decision.ts';
 
 /** RFC 9309, 2.3.1.2: at least five are followed; beyond that the file counts as unavailable. */
 const MOST_HOPS = 5;
@@ -97,20 +97,8 @@ export async function fetchRobots(
           hop: target.hop + 1,
         },
       };
-    case 'unreachable': {
-      const hold = await saveUnreachable(db, target.origin, {
-        statusCode,
-        error: verdict.reason,
-        ...config.robots,
-      });
-      // The rules of before hold on, for this page as for every other.
-      if (hold.rulesKnown) return { kind: 'robots-read' };
-      const reason = `robots.txt of ${target.origin}: ${verdict.reason}`;
-      // The page that tries must give up too, or it would be the last one of its crawl, for ever.
-      if (hold.failingForMs > config.robots.giveUpMs)
-        return { kind: 'attempt', report: blockedReport(givenUp(reason, hold.failingForMs)) };
-      return { kind: 'held', until: hold.until, reason };
-    }
+    case 'unreachable':
+      return noteMiss(deps, { origin: target.origin, statusCode, error: verdict.reason });
   }
 }
 

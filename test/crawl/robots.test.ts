@@ -230,6 +230,31 @@ describe('robots.txt, where patience is short,', () => {
       },
     ));
 
+  it('that moved to a host which is down is out of reach like any other', async () => {
+    const gone = await startWeb({ gone: flatSite(0) });
+    await gone.stop();
+    const there = gone.url('gone', '/robots.txt');
+    await onWeb(
+      { moved: flatSite(0, (path) => (path === '/robots.txt' ? moved(there) : undefined)) },
+      async (web) => {
+        const seeds = ['/', '/a', '/b'].map((path) => web.url('moved', path));
+        const resolve = [...web.network.resolve, ...gone.network.resolve];
+        const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, resolve });
+        expect(pages).toEqual({ Blocked: 3 });
+        expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
+        const { origin } = new URL(web.url('moved'));
+        const row = await amble.db.robots.findUniqueOrThrow({ where: { origin } });
+        expect(row.failures).toBeGreaterThan(1);
+        // Once for each failure, as its holds allow; the one that gave up was not the last to try.
+        expect(web.arrivals.length).toBe(row.failures);
+        for (const { outcome, error } of await attemptsOf(crawlId)) {
+          expect(outcome).toBe('BlockedRobots');
+          expect(error).toMatch(/robots\.txt of .* was refused.*Given up after/);
+        }
+      },
+    );
+  });
+
   it('that turns 503 keeps its old rules, however long that lasts', () =>
     onWeb(
       {
