@@ -14,12 +14,7 @@ import {
   robotsVerdict,
 } from '../src/robots/index.ts';
 import { recordRequest } from '../src/storage/record-attempt.ts';
-import {
-  extendClaim,
-  knowsRobots,
-  saveRules,
-  unclaimRobots,
-} from '../src/storage/robots.ts';
+import { extendClaim, knowsRobots, saveRules, unclaimRobots } from '../src/storage/robots.ts';
 import { type PolitenessUnit, politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';

@@ -8,6 +8,7 @@ import type { FinalStatus } from '../src/outcome.ts';
 import type { CrawlSettings } from '../src/settings.ts';
 import { admit } from '../src/storage/admit.ts';
 import { admitSitemaps } from '../src/storage/admit-sitemaps.ts';
+import { unlessNeverAllowed } from '../src/storage/never-allowed.ts';
 import type { Recorded } from '../src/storage/page-row.ts';
 import { endPage, type ParsedRecord, recordAttempt, recordRequest } from '../src/storage/record-attempt.ts';
 import { announceSitemaps } from '../src/storage/register-sitemaps.ts';
@@ -103,7 +104,8 @@ async function record(
       // The links of a page may be more than a history can hold: they come from the content store.
       const parsed = ref && recordOf(ref.hash, await readParsed(store, ref.hash), event.report.found);
       const announced = settings.sitemaps ? await announceSitemaps(db, settings, keyedBy, pageId) : [];
-      const done = { crawlId, pageId, ...attempt, parsed };
+      const report = await unlessNeverAllowed(db, pageId, event.report);
+      const done = { crawlId, pageId, ...attempt, report, parsed };
       const { goesOn, domains } = await recordAttempt(db, settings, keyedBy, done);
       return { goesOn, domains: [...domains, ...announced] };
     }

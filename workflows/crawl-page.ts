@@ -103,7 +103,8 @@ class PageVisit {
     this.front = false;
     this.robotsHop = null;
     // It is its robots.txt that is out of reach, for every page of the origin; the origin itself is there.
-    if (hop !== null && patched('robots-hop-down')) return this.missRobots({ origin: hop.origin, error: why });
+    if (hop !== null && patched('robots-hop-down'))
+      return this.missRobots({ origin: hop.origin, error: why });
     if (!givenUp) return this.wait(until, why);
     const now = Date.now();
     return this.conclude(

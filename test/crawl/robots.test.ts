@@ -62,6 +62,29 @@ describe('robots.txt', () => {
     }
   });
 
+  it('that moved to a host which is down is out of reach like any other: held, tried again, and read at last', async () => {
+    const gone = await startWeb({ gone: flatSite(0) });
+    await gone.stop();
+    let there: string | null = gone.url('gone', '/robots.txt');
+    await onWeb(
+      { moved: flatSite(2, (path) => (path === '/robots.txt' && there ? moved(there) : undefined)) },
+      async (web) => {
+        const resolve = [...web.network.resolve, ...gone.network.resolve];
+        const crawl = await amble.start({ seeds: [web.url('moved')], ...web.network, resolve });
+        const { origin } = new URL(web.url('moved'));
+        const row = () => amble.db.robots.findUnique({ where: { origin } });
+        await expect.poll(async () => (await row())?.failures, { timeout: 20_000 }).toBeGreaterThan(2);
+        const { failures = 0, error } = (await row()) ?? {};
+        expect(error).toMatch(/cannot be reached: .*was refused/);
+        expect(web.arrivals.length).toBeLessThanOrEqual(failures + 1);
+        expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
+        there = null;
+        expect(await crawl.result()).toMatchObject({ pages: { Fetched: 3 } });
+        expect((await attemptsOf(crawl.workflowId)).map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
+      },
+    );
+  });
+
   it('that is long in coming keeps the other pages no longer than that', async () => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
@@ -229,31 +252,6 @@ describe('robots.txt, where patience is short,', () => {
           expect(error).toMatch(/robots\.txt answered 503\. Given up after [\d.]+ m?s without it\./);
       },
     ));
-
-  it('that moved to a host which is down is out of reach like any other', async () => {
-    const gone = await startWeb({ gone: flatSite(0) });
-    await gone.stop();
-    const there = gone.url('gone', '/robots.txt');
-    await onWeb(
-      { moved: flatSite(0, (path) => (path === '/robots.txt' ? moved(there) : undefined)) },
-      async (web) => {
-        const seeds = ['/', '/a', '/b'].map((path) => web.url('moved', path));
-        const resolve = [...web.network.resolve, ...gone.network.resolve];
-        const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, resolve });
-        expect(pages).toEqual({ Blocked: 3 });
-        expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
-        const { origin } = new URL(web.url('moved'));
-        const row = await amble.db.robots.findUniqueOrThrow({ where: { origin } });
-        expect(row.failures).toBeGreaterThan(1);
-        // Once for each failure, as its holds allow; the one that gave up was not the last to try.
-        expect(web.arrivals.length).toBe(row.failures);
-        for (const { outcome, error } of await attemptsOf(crawlId)) {
-          expect(outcome).toBe('BlockedRobots');
-          expect(error).toMatch(/robots\.txt of .* was refused.*Given up after/);
-        }
-      },
-    );
-  });
 
   it('that turns 503 keeps its old rules, however long that lasts', () =>
     onWeb(
