@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
+import { expectPolite } from '../support/polite.ts';
 import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Far more attempts than any of these sites takes: what runs out here is not the pages' patience. */
@@ -23,7 +24,10 @@ afterAll(() => amble?.stop());
 beforeEach(async () => {
   web = await startWeb({ site: (path, visit) => site(path, visit) });
 });
-afterEach(() => web?.stop());
+afterEach(async () => {
+  await web?.stop();
+  await expectPolite(amble.db);
+});
 
 const stateOf = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
 const attemptsOf = (crawlId: string) =>

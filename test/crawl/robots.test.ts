@@ -1,10 +1,11 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/storage/export.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
+import { expectPolite } from '../support/polite.ts';
 import { type Answer, flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 const MAX_CRAWL_DELAY_MS = 400;
@@ -20,6 +21,8 @@ async function start(robots: Record<string, string>): Promise<void> {
   const throttle = { maxBackoff: '10ms', maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms` };
   amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
 }
+
+afterEach(() => expectPolite(amble.db));
 
 describe('robots.txt', () => {
   beforeAll(() => start({}));
