@@ -102,26 +102,26 @@ async function takeUp({ db }: Deps, crawlId: string): Promise<CrawlRecord | null
 }
 
 async function openNew(deps: Deps, crawlId: string, input: unknown): Promise<CrawlRecord> {
-  const { seeds, settings } = parseOrFail(crawlId, input, deps);
-  return open(deps.db, { id: crawlId, seeds, settings, keyedBy: deps.config.politenessKey });
+  try {
+    const { seeds, settings } = parse(crawlId, input, deps);
+    return await open(deps.db, { id: crawlId, seeds, settings, keyedBy: deps.config.politenessKey });
+  } catch (error) {
+    if (error instanceof BadInput) throw badInput(error.message);
+    throw error;
+  }
 }
 
 function badInput(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'BadInput');
 }
 
-function parseOrFail(crawlId: string, input: unknown, { config }: Deps): ReturnType<typeof parseCrawlInput> {
-  try {
-    if (!isCrawlId(crawlId)) {
-      throw new BadInput(
-        `The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`,
-      );
-    }
-    return parseCrawlInput(input, config);
-  } catch (error) {
-    if (error instanceof BadInput) throw badInput(error.message);
-    throw error;
+function parse(crawlId: string, input: unknown, { config }: Deps): ReturnType<typeof parseCrawlInput> {
+  if (!isCrawlId(crawlId)) {
+    throw new BadInput(
+      `The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`,
+    );
   }
+  return parseCrawlInput(input, config);
 }
 
 async function isRunning({ client }: Deps, crawlId: string, page: AdmittedPage): Promise<boolean> {

@@ -10,6 +10,7 @@ import type { Outages } from '../src/outages.ts';
 import type { ServerClock } from '../src/server-clock.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
+import type { PolitenessUnit } from '../src/urls/index.ts';
 
 export interface Deps {
   config: AmbleConfig;
@@ -23,5 +24,5 @@ export interface Deps {
   log: Logger;
   outages: Outages;
   /** Settings never change once a crawl is open, so they are read once. */
-  crawlOf(crawlId: string): Promise<CrawlRecord>;
+  crawlOf(crawlId: string): Promise<CrawlRecord & { keyedBy: PolitenessUnit }>;
 }

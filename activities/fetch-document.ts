@@ -68,20 +68,21 @@ export async function fetchDocument(
       sent: lease.sent,
     };
   }
-  const judged =
-    exchange.kind === 'error'
-      ? judgeFailure(exchange)
-      : await judgeResponse(
-          {
-            store: patientStore(deps, lease.signal),
-            userAgent: deps.config.userAgent,
-            rules: settings.urls,
-            wanted,
-            url: input.url,
-            earlier,
-          },
-          exchange,
-        );
+  const asked = {
+    store: patientStore(deps, lease.signal),
+    userAgent: deps.config.userAgent,
+    rules: settings.urls,
+    wanted,
+    url: input.url,
+    earlier,
+  };
+  const judge = async () =>
+    exchange.kind === 'error' ? judgeFailure(exchange) : await judgeResponse(asked, exchange);
+  // Nothing comes of a body that cannot be kept, or whose page is cancelled meanwhile; yet it was asked for.
+  const judged = await judge().catch(async (error: unknown) => {
+    await noteUncounted();
+    throw error;
+  });
   return {
     kind: 'attempt',
     report: {

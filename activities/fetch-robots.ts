@@ -14,20 +14,15 @@ import {
   robotsVerdict,
 } from '../src/robots/index.ts';
 import { recordRequest } from '../src/storage/record-attempt.ts';
-import {
-  extendClaim,
-  knowsRobots,
-  saveRules,
-  saveUnreachable,
-  unclaimRobots,
-} from '../src/storage/robots.ts';
-import { politenessKey } from '../src/urls/index.ts';
+import { extendClaim, knowsRobots, saveRules, unclaimRobots } from '../src/storage/robots.ts';
+import { type PolitenessUnit, politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
 import { agentFor, refusedReport } from './fetch-document.ts';
-import { blockedReport, type FetchInput, type Unreported } from './fetch-page.ts';
+import type { FetchInput, Unreported } from './fetch-page.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
-import { claimMs, givenUp } from './robots-decision.ts';
+import { noteMiss } from './miss-robots.ts';
+import { claimMs } from './robots-decision.ts';
 
 /** RFC 9309, 2.3.1.2: at least five are followed; beyond that the file counts as unavailable. */
 const MOST_HOPS = 5;
@@ -39,7 +34,7 @@ export async function fetchRobots(
   target: RobotsHop,
 ): Promise<Unreported> {
   const { db, config } = deps;
-  const { settings } = await deps.crawlOf(input.crawlId);
+  const { settings, keyedBy } = await deps.crawlOf(input.crawlId);
   const refusal = await lease.ready();
   if (refusal !== null) return notSent(deps, target, refusal);
   const exchange = await sendRequest({
@@ -66,7 +61,7 @@ export async function fetchRobots(
   }
   const verdict = verdictOf(exchange, target);
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
-  const noted = await noteCrawlDelay(deps, lease, target.origin, verdict);
+  const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, keyedBy }, verdict);
   const heard = await lease.report();
   if (request !== null)
     await recordRequest(db, 'robots', { ...request, crawlId: input.crawlId, pageId: input.pageId });
@@ -93,24 +88,12 @@ export async function fetchRobots(
         hop: {
           origin: target.origin,
           url: verdict.to,
-          domain: politenessKey(verdict.to, config.politenessKey),
+          domain: politenessKey(verdict.to, keyedBy),
           hop: target.hop + 1,
         },
       };
-    case 'unreachable': {
-      const hold = await saveUnreachable(db, target.origin, {
-        statusCode,
-        error: verdict.reason,
-        ...config.robots,
-      });
-      // The rules of before hold on, for this page as for every other.
-      if (hold.rulesKnown) return { kind: 'robots-read' };
-      const reason = `robots.txt of ${target.origin}: ${verdict.reason}`;
-      // The page that tries must give up too, or it would be the last one of its crawl, for ever.
-      if (hold.failingForMs > config.robots.giveUpMs)
-        return { kind: 'attempt', report: blockedReport(givenUp(reason, hold.failingForMs)) };
-      return { kind: 'held', until: hold.until, reason };
-    }
+    case 'unreachable':
+      return noteMiss(deps, { origin: target.origin, statusCode, error: verdict.reason });
   }
 }
 
@@ -123,7 +106,7 @@ function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: Ro
 async function noteCrawlDelay(
   { db, config, log }: Deps,
   lease: LeaseKeeper,
-  origin: string,
+  { origin, keyedBy }: { origin: string; keyedBy: PolitenessUnit },
   verdict: RobotsVerdict,
 ): Promise<boolean> {
   if (verdict.kind !== 'rules' && verdict.kind !== 'allow-all') return false;
@@ -138,7 +121,7 @@ async function noteCrawlDelay(
       'robots.txt asks for a Crawl-delay above throttle.maxCrawlDelay, which is kept instead',
     );
   }
-  lease.noteCrawlDelay({ origin, delayMs }, politenessKey(origin, config.politenessKey));
+  lease.noteCrawlDelay({ origin, delayMs }, politenessKey(origin, keyedBy));
   return true;
 }
 

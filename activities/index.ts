@@ -3,6 +3,7 @@ import { makeAcquireSlot } from './acquire-slot.ts';
 import { makeCrawlSteps } from './crawl-steps.ts';
 import type { Deps } from './deps.ts';
 import { makeFetchPage } from './fetch-page.ts';
+import { makeMissRobots } from './miss-robots.ts';
 import { makeParsePage } from './parse-page.ts';
 import { makePersistPage } from './persist-page.ts';
 import { makeReadSitemap } from './read-sitemap.ts';
@@ -10,7 +11,7 @@ import { makeThrottleSteps } from './throttle-steps.ts';
 
 export type { OpenedCrawl, SweepResult } from './crawl-steps.ts';
 export type { Deps } from './deps.ts';
-export type { FetchResult } from './fetch-page.ts';
+export type { FetchResult, Unreported } from './fetch-page.ts';
 export type { PersistInput, PersistResult } from './persist-page.ts';
 
 /** By task queue: `amble`, `amble-fetch` and `amble-throttle`. */
@@ -18,6 +19,7 @@ export function makeActivities(deps: Deps) {
   return {
     pages: {
       acquireSlot: makeAcquireSlot(deps),
+      missRobots: makeMissRobots(deps),
       parsePage: makeParsePage(deps),
       persistPage: makePersistPage(deps),
       readSitemap: makeReadSitemap(deps),

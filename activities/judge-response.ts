@@ -122,7 +122,10 @@ function confirmed({ wanted, userAgent }: Asked, copy: EarlierCopy, headers: Res
     lastModified: copy.lastModified,
     contentLanguage: languageHeaderOf(headers),
     // A server may leave the header out of "not modified".
-    directives: { ...directives, noindex: directives.noindex || copy.noindex },
+    directives: {
+      noindex: directives.noindex || copy.noindex,
+      nofollow: directives.nofollow || copy.nofollow,
+    },
   });
 }
 

@@ -1,18 +1,20 @@
 /** persistPage: writes what happened to a page, lets in what that made room for, and returns the pages to start. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptReport, Found, ParsedRef } from '../src/attempt.ts';
+import type { AttemptReport, Found, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { messageOf } from '../src/causes.ts';
 import type { ParsedDocument } from '../src/html/index.ts';
 import type { FinalStatus } from '../src/outcome.ts';
 import type { CrawlSettings } from '../src/settings.ts';
 import { admit } from '../src/storage/admit.ts';
 import { admitSitemaps } from '../src/storage/admit-sitemaps.ts';
+import { unlessNeverAllowed } from '../src/storage/never-allowed.ts';
 import type { Recorded } from '../src/storage/page-row.ts';
-import { endPage, type ParsedRecord, recordAttempt } from '../src/storage/record-attempt.ts';
+import { endPage, type ParsedRecord, recordAttempt, recordRequest } from '../src/storage/record-attempt.ts';
 import { announceSitemaps } from '../src/storage/register-sitemaps.ts';
 import { recordWait } from '../src/storage/step-aside.ts';
 import { nothingUnderWay } from '../src/storage/sweep.ts';
+import type { PolitenessUnit } from '../src/urls/index.ts';
 import { nudgeSignal } from '../workflows/messages.ts';
 import type { AdmittedPage } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
@@ -29,7 +31,8 @@ export type PageEvent =
       retryAt: number | null;
     }
   | { kind: 'waiting'; until: number; reason: string }
-  | { kind: 'ended'; status: FinalStatus; reason: string };
+  /** `request`: one that went out, of an attempt that was never recorded. */
+  | { kind: 'ended'; status: FinalStatus; reason: string; request?: RequestRecord };
 
 export interface PersistInput {
   crawlId: string;
@@ -57,16 +60,21 @@ export function makePersistPage(deps: Deps) {
 }
 
 /** An outage is waited out without limit. What nothing explains but a bug is tried a few times, then the page decides. */
-function orPoison({ outages, log }: Deps, { pageId, event }: PersistInput, error: unknown): unknown {
-  if (outages.explain(error) || Context.current().info.attempt < MOST_TRIES) return error;
-  log.error({ pageId, event: event.kind, err: error }, 'a page could not be recorded');
+function orPoison(deps: Deps, { pageId, event }: PersistInput, error: unknown): unknown {
+  if (mayPass(deps, error)) return error;
+  deps.log.error({ pageId, event: event.kind, err: error }, 'a page could not be recorded');
   const why = messageOf(error);
   return ApplicationFailure.nonRetryable(`It could not be recorded: ${why}`, 'Unrecordable');
 }
 
+function mayPass({ outages }: Deps, error: unknown): boolean {
+  return outages.explain(error) || Context.current().info.attempt < MOST_TRIES;
+}
+
 async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> {
-  const { settings } = await deps.crawlOf(input.crawlId);
-  const { goesOn, domains } = await record(deps, settings, input);
+  const crawl = await deps.crawlOf(input.crawlId);
+  const { settings } = crawl;
+  const { goesOn, domains } = await record(deps, crawl, input);
   const admission = { crawlId: input.crawlId, by: occasion(input), domains: [...new Set(domains)] };
   if (settings.sitemaps) await admitSitemaps(deps.db, admission);
   const start = await admit(deps.db, {
@@ -80,12 +88,14 @@ async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> 
 }
 
 async function record(
-  { db, store, config }: Deps,
-  settings: CrawlSettings,
+  deps: Deps,
+  { settings, keyedBy }: { settings: CrawlSettings; keyedBy: PolitenessUnit },
   { crawlId, pageId, event }: PersistInput,
 ): Promise<Recorded> {
+  const { db, store } = deps;
   switch (event.kind) {
     case 'ended':
+      if (event.request !== undefined) await noteRequest(deps, { ...event.request, crawlId, pageId });
       return endPage(db, pageId, event);
     case 'waiting':
       return recordWait(db, settings, pageId, event);
@@ -93,13 +103,25 @@ async function record(
       const { kind: _, parsed: ref, ...attempt } = event;
       // The links of a page may be more than a history can hold: they come from the content store.
       const parsed = ref && recordOf(ref.hash, await readParsed(store, ref.hash), event.report.found);
-      const announced = settings.sitemaps
-        ? await announceSitemaps(db, settings, config.politenessKey, pageId)
-        : [];
-      const done = { crawlId, pageId, ...attempt, parsed };
-      const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, done);
+      const announced = settings.sitemaps ? await announceSitemaps(db, settings, keyedBy, pageId) : [];
+      const report = await unlessNeverAllowed(db, pageId, event.report);
+      const done = { crawlId, pageId, ...attempt, report, parsed };
+      const { goesOn, domains } = await recordAttempt(db, settings, keyedBy, done);
       return { goesOn, domains: [...domains, ...announced] };
     }
+  }
+}
+
+/** A page must end, also where its request is the very thing that a bug keeps from being recorded. */
+async function noteRequest(
+  deps: Deps,
+  request: RequestRecord & { crawlId: string; pageId: string },
+): Promise<void> {
+  try {
+    await recordRequest(deps.db, 'page', request);
+  } catch (error) {
+    if (mayPass(deps, error)) throw error;
+    deps.log.error({ request, err: error }, 'a request could not be recorded');
   }
 }
 

@@ -29,7 +29,7 @@ const NO_PAGE: ParsedDocument = {
   linksTooLong: 0,
 };
 
-export function makeReadSitemap({ db, store, config, crawlOf }: Deps) {
+export function makeReadSitemap({ db, store, crawlOf }: Deps) {
   return async function readSitemap({
     crawlId,
     pageId,
@@ -37,12 +37,12 @@ export function makeReadSitemap({ db, store, config, crawlOf }: Deps) {
     contentHash,
     contentType,
   }: Omit<ParseInput, 'contentLanguage'> & { pageId: string }): Promise<SitemapRead> {
-    const { settings } = await crawlOf(crawlId);
+    const { settings, keyedBy } = await crawlOf(crawlId);
     const context = Context.current();
     const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
     const { format, entries, cut } = await read(store.stream(contentHash), source, async (batch) => {
       context.cancellationSignal.throwIfAborted();
-      await registerEntries(db, { settings, keyedBy: config.politenessKey, pageId, entries: batch });
+      await registerEntries(db, { settings, keyedBy, pageId, entries: batch });
       context.heartbeat();
     });
     if (format === null) return { ok: false, reason: 'Not a sitemap in any format that is read.' };

@@ -101,7 +101,10 @@ export async function startWorker({
     parse: makeParser(),
     log,
     outages,
-    crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
+    crawlOf: remember(CRAWLS_REMEMBERED, async (crawlId) => {
+      const crawl = await readCrawl(db, crawlId);
+      return { ...crawl, keyedBy: crawl.keyedBy ?? config.politenessKey };
+    }),
   });
   const { stopWithinMs } = config;
   const shared = (parts: { shutdownGraceTime: number; shutdownForceTime: number }) => ({

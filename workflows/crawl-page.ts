@@ -2,16 +2,16 @@
  * One page, from its admission to its final status: ask for a slot, fetch, parse, persist, start what was found.
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
-import { CancellationScope, continueAsNew, isCancellation, sleep } from '@temporalio/workflow';
-import type { FetchResult, PersistInput, PersistResult } from '../activities/index.ts';
-import type { AttemptReport, ParsedRef } from '../src/attempt.ts';
+import { CancellationScope, continueAsNew, isCancellation, patched, sleep } from '@temporalio/workflow';
+import type { FetchResult, PersistInput, PersistResult, Unreported } from '../activities/index.ts';
+import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
 import { local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
 import { type PageInput, type RobotsHop, startPages } from './pages.ts';
 import { retryDelayMs } from './retry-policy.ts';
-import { type Granted, type Slot, Slots } from './slots.ts';
-import { spendSlot } from './spend-slot.ts';
+import { type Slot, Slots } from './slots.ts';
+import { mayBeUsed, spendSlot } from './spend-slot.ts';
 import { brief, inWords } from './words.ts';
 
 /** Fetches that were sent and never reported before the page is charged an attempt for them. */
@@ -30,18 +30,20 @@ const FAILED_TO_RECORD = { outcome: 'Failed', errorKind: 'record', found: { kind
 
 export async function CrawlPage(input: PageInput): Promise<void> {
   const slots = new Slots(input);
+  const visit = new PageVisit(input, slots);
   try {
-    await new PageVisit(input, slots).run();
+    await visit.run();
   } catch (error) {
     if (!isCancellation(error)) {
       const reason = lastWord(error, 'Unrecordable');
       if (reason === null) throw error;
-      await settle(input, { kind: 'ended', status: 'Failed', reason });
+      await settle(input, { kind: 'ended', status: 'Failed', reason, ...visit.unrecorded });
       return;
     }
     await CancellationScope.nonCancellable(async () => {
       await slots.leave();
-      await settle(input, { kind: 'ended', status: 'Cancelled', reason: 'the page was cancelled' });
+      const reason = 'the page was cancelled';
+      await settle(input, { kind: 'ended', status: 'Cancelled', reason, ...visit.unrecorded });
     });
     throw error;
   }
@@ -54,6 +56,8 @@ class PageVisit {
   private robotsHop: RobotsHop | null;
   /** The next ask goes to the head of the line: this page has just spent a slot on robots.txt. */
   private front = false;
+  /** A request that went out and is not on record yet: whatever becomes of the page, it shall be. */
+  unrecorded: { request?: RequestRecord } = {};
   /** When the present attempt first asked for a slot. */
   private askedAt: number | null = null;
 
@@ -80,15 +84,27 @@ class PageVisit {
         return;
       }
       const result = await spendSlot(this.input, this.slots, slot, this.robotsHop);
-      const goesOn = await this.heed(slot, result);
+      // A fetch that was quick has its result although its page is being cancelled: the next step is what throws.
+      if (result.kind === 'attempt' && result.report.request !== null)
+        this.unrecorded = { request: result.report.request };
+      // The fetch could not reach the throttle: say it for it, and wait until it is said.
+      if (!result.reported) {
+        const kind = mayBeUsed(result) ? 'lost' : 'unused';
+        await this.slots.giveBack(slot.domain, slot.lease.id, { kind });
+      }
+      const goesOn = await this.heed(result, slot.lease.notBefore);
       if (!goesOn) return;
     }
   }
 
   /** The site cannot be reached, as another page found out: that costs this one no attempt, unless it has no end. */
   private async standAside({ until, since, why, givenUp }: Down): Promise<boolean> {
+    const hop = this.robotsHop;
     this.front = false;
     this.robotsHop = null;
+    // It is its robots.txt that is out of reach, for every page of the origin; the origin itself is there.
+    if (hop !== null && patched('robots-hop-down'))
+      return this.missRobots({ origin: hop.origin, error: why });
     if (!givenUp) return this.wait(until, why);
     const now = Date.now();
     return this.conclude(
@@ -97,8 +113,17 @@ class PageVisit {
     );
   }
 
+  private async missRobots(miss: { origin: string; error: string }): Promise<boolean> {
+    const summary = brief(`note that robots.txt of ${miss.origin} is out of reach`);
+    const missed = await durably(
+      () => local.missRobots.executeWithOptions({ summary }, [miss]),
+      () => regular.missRobots.executeWithOptions({ summary }, [miss]),
+    );
+    return this.heed(missed, Date.now());
+  }
+
   /** What a fetch came to decides whether this page asks for another slot. */
-  private async heed(slot: Granted, result: FetchResult): Promise<boolean> {
+  private async heed(result: Unreported, notBefore: number): Promise<boolean> {
     this.front = false;
     if (result.kind !== 'refused') this.refusals = 0;
     switch (result.kind) {
@@ -119,7 +144,7 @@ class PageVisit {
         this.robotsHop = null;
         return this.wait(result.until, result.reason);
       case 'trouble':
-        return this.trouble(slot, result);
+        return this.trouble(result, notBefore);
       case 'attempt':
         return this.conclude(result.report);
     }
@@ -129,8 +154,8 @@ class PageVisit {
    * Trouble of our own costs no attempt; only a request that was sent and lost, or a bug, is counted, so that it has an end.
    */
   private async trouble(
-    slot: Granted,
-    { reason, sent, counts = sent }: Extract<FetchResult, { kind: 'trouble' }>,
+    { reason, sent, counts = sent }: Omit<Extract<FetchResult, { kind: 'trouble' }>, 'reported'>,
+    notBefore: number,
   ): Promise<boolean> {
     if (counts) this.sentAndLost += 1;
     if (this.sentAndLost < MOST_SENT_AND_LOST) {
@@ -139,7 +164,7 @@ class PageVisit {
     }
     this.sentAndLost = 0;
     const error = `The fetch was lost ${MOST_SENT_AND_LOST} times; the last time: ${reason}`;
-    return this.conclude(unsent('lost', error, Math.max(Date.now(), slot.lease.notBefore)));
+    return this.conclude(unsent('lost', error, Math.max(Date.now(), notBefore)));
   }
 
   /** Records an attempt that counts; true when another one is due. */
@@ -159,6 +184,7 @@ class PageVisit {
       slotWaitMs,
       retryAt,
     });
+    this.unrecorded = {};
     if (!goesOn || retryAt === null || delay === null) return false;
     await this.sleepUntil(retryAt, `retry ${this.attempt + 1} of ${retry.maximumAttempts}`);
     this.attempt += 1;

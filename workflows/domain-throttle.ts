@@ -8,6 +8,7 @@ import {
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
+  patched,
   setHandler,
   sleep,
   workflowInfo,
@@ -36,13 +37,15 @@ export interface ThrottleInput {
   config: ThrottleConfig;
   /** Set by continue-as-new. */
   state?: ThrottleState;
+  /** The run before learned something that is to be written down at once, and did not come to it. */
+  writeAtOnce?: true;
 }
 
 /** How often what was learned is written down while the throttle lives. */
 const SAVE_EVERY_MS = 60_000;
 
-export async function DomainThrottle({ domain, config, state }: ThrottleInput): Promise<void> {
-  await new Shell(state ?? rules.newThrottle(domain, config)).run();
+export async function DomainThrottle({ domain, config, state, writeAtOnce }: ThrottleInput): Promise<void> {
+  await new Shell(state ?? rules.newThrottle(domain, config), writeAtOnce === true).run();
 }
 
 class Shell {
@@ -54,11 +57,16 @@ class Shell {
   private armed: number[] = [];
   private saving = false;
   private unsaved = false;
+  /** 0: what was learned since is dear, and is written down at once. */
   private savedAt = Date.now();
 
-  constructor(private readonly state: ThrottleState) {
+  constructor(
+    private readonly state: ThrottleState,
+    writeAtOnce: boolean,
+  ) {
     // A run that continues another does not know what that one had yet to write.
     if (state.openedAt !== null) this.unsaved = true;
+    if (writeAtOnce) this.savedAt = 0;
     // In the constructor, so that no message of the first activation finds the door closed.
     this.listen();
   }
@@ -144,7 +152,12 @@ class Shell {
         },
       },
     );
-    setHandler(resetUpdate, () => this.operate(() => rules.reset(state)));
+    setHandler(resetUpdate, () =>
+      this.operate(() => {
+        rules.reset(state);
+        if (patched('reset-in-flight')) rules.disregardInFlight(state);
+      }),
+    );
     setHandler(throttleQuery, () => rules.view(state, Date.now()));
     setHandler(placeQuery, (workflowId) => rules.placeOfPage(state, workflowId, Date.now()));
   }
@@ -212,7 +225,8 @@ class Shell {
   private async renew(): Promise<never> {
     await condition(() => this.delivering === 0 && !this.saving && allHandlersFinished());
     const { domain, config } = this.state;
-    return continueAsNew<typeof DomainThrottle>({ domain, config, state: this.state });
+    const next: ThrottleInput = { domain, config, state: this.state };
+    return continueAsNew<typeof DomainThrottle>(this.savedAt === 0 ? { ...next, writeAtOnce: true } : next);
   }
 }
 

@@ -26,7 +26,7 @@ export async function spendSlot(
     return { kind: 'refused', reason: 'its start window had passed', reported: true };
   }
   try {
-    const result = await fetchPage.executeWithOptions(
+    return await fetchPage.executeWithOptions(
       {
         taskQueue: fetchQueue(workflowInfo().taskQueue),
         scheduleToStartTimeout: left,
@@ -36,11 +36,6 @@ export async function spendSlot(
       },
       [{ crawlId, pageId: page.pageId, url: page.url, ...asSitemap(page), domain, lease, ask, robotsHop }],
     );
-    // The fetch could not reach the throttle: say it for it, and wait until it is said.
-    if (!result.reported) {
-      await slots.giveBack(domain, lease.id, { kind: mayBeUsed(result) ? 'lost' : 'unused' });
-    }
-    return result;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return fetchDied(error, (use) => slots.giveBack(domain, lease.id, { kind: use }));
@@ -66,7 +61,7 @@ async function fetchDied(
 }
 
 /** Whether a request may have gone out under the lease. */
-function mayBeUsed(result: FetchResult): boolean {
+export function mayBeUsed(result: FetchResult): boolean {
   switch (result.kind) {
     case 'refused':
     case 'held':

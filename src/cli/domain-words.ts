@@ -50,7 +50,11 @@ function stateInWords({ live, known }: DomainReport, now: Date): string {
   if (live === null) {
     if (known?.stored.paused) return 'paused';
     const until = known?.stored.blockedUntil ?? 0;
-    return until > now.getTime() ? `blocked until ${clock(until, now)}` : 'at rest';
+    if (until > now.getTime()) return `blocked until ${clock(until, now)}`;
+    const outages = Object.values(known?.stored.outages ?? {});
+    if (outages.length === 0) return 'at rest';
+    const upAgainAt = Math.max(...outages.map((outage) => outage.until));
+    return upAgainAt > now.getTime() ? `down until ${clock(upAgainAt, now)}` : 'down when last tried';
   }
   switch (live.phase) {
     case 'loading':

@@ -3,6 +3,7 @@ import type { Place } from '../../workflows/throttle/place.ts';
 import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { ordinal } from '../../workflows/words.ts';
 import type { PageReport } from '../storage/page-report.ts';
+import { originOf } from '../urls/index.ts';
 import { clock, REASONS, soon, span } from './domain-words.ts';
 import { renderTable } from './table.ts';
 
@@ -19,31 +20,44 @@ export function renderPage(report: PageReport, where: Whereabouts | null, now: D
     `  Crawl     ${crawl.id} (${crawl.status})${alsoIn.length > 0 ? `; also in ${alsoIn.join(', ')}` : ''}`,
     `  Domain    ${page.domain}`,
     `  Found     ${page.seed ? 'as a start URL' : `at depth ${page.depth}`}, priority ${page.priority}`,
+    ...chainLines(report),
     `  Now       ${page.status}: ${whereAndWhy(report, where, now)}`,
     ...(report.attempts.length === 0 ? ['  Attempts  none yet'] : ['', ...attemptTable(report, now)]),
   ];
 }
 
+/** `a -> b -> this page -> c`, a line each; pages that lead to the same one share theirs. */
+function chainLines({ page, chain }: PageReport): string[] {
+  if (chain.length === 0) return [];
+  const steps = new Map<number, string[]>();
+  for (const { url, step } of [...chain, { url: `${page.url} (this page)`, step: 0 }])
+    steps.set(step, [...(steps.get(step) ?? []), url]);
+  const inOrder = [...steps].sort(([one], [other]) => one - other).map(([, urls]) => urls.join(', '));
+  return inOrder.map((urls, at) => (at === 0 ? `  Chain     ${urls}` : `            -> ${urls}`));
+}
+
 export function whereAndWhy(report: PageReport, where: Whereabouts | null, now: Date): string {
   const { page, crawl, robotsTrouble } = report;
+  const stands = standstill(crawl);
   switch (page.status) {
     case 'Pending':
-      return pending(report, now);
+      return stands ?? pending(report, now);
     case 'Waiting':
-      return asleep(report, now);
+      return stands ?? asleep(report, now);
     case 'Queued':
-      if (where !== null && where.place.kind !== 'absent')
-        return inLine(page.domain, where.place, where.domain, now);
+      if (where?.place.kind === 'granted') return beingFetched(page.domain, where.place, now);
+      if (stands !== null) return stands;
+      if (where?.place.kind === 'in-line') return inLine(page, where.place, where.domain, now);
       if (page.nextAt !== null && page.nextAt > now) return asleep(report, now);
       if (robotsTrouble !== null && robotsTrouble.heldUntil > now)
-        return `its robots.txt cannot be read (${robotsTrouble.error}); tried again at ${clock(robotsTrouble.heldUntil, now)}.`;
+        return `its robots.txt cannot be read since ${clock(robotsTrouble.since, now)} (${robotsTrouble.error}); tried again at ${clock(robotsTrouble.heldUntil, now)}.`;
       return where === null
         ? `it waits for a slot of ${page.domain}, whose throttle does not answer: is a worker running?`
         : 'under way: about to ask for a slot, or being recorded.';
     case 'Fetched':
       return `status ${page.statusCode}${page.fetchedAt === null ? '' : ` at ${clock(page.fetchedAt, now)}`}${page.title === null ? '.' : `, "${page.title}".`}`;
     case 'Redirected':
-      return `to ${page.redirectTo}${page.reason === null ? '.' : `, which is not followed: ${page.reason}`}`;
+      return `to ${page.redirectTo}${page.reason === null ? '.' : `, ${page.reason}.`}`;
     case 'Failed':
       return `after ${page.attempts} of ${crawl.maximumAttempts} attempts: ${page.reason ?? 'no reason on record.'}`;
     case 'Rejected':
@@ -54,8 +68,6 @@ export function whereAndWhy(report: PageReport, where: Whereabouts | null, now: 
 }
 
 function pending({ page, crawl, before }: PageReport, now: Date): string {
-  if (crawl.status === 'Paused') return 'the crawl is paused.';
-  if (crawl.status === 'Cancelling') return 'the crawl is being cancelled.';
   if (page.nextAt !== null)
     return `not before ${clock(page.nextAt, now)} (${soon(page.nextAt.getTime(), now)}): ${page.reason ?? 'it was put off.'}`;
   const { pending: ahead, queued } = before ?? { pending: 0, queued: 0 };
@@ -63,37 +75,52 @@ function pending({ page, crawl, before }: PageReport, now: Date): string {
   return ahead === 0 ? `the next to begin; ${window}.` : `behind ${ahead} others; ${window}.`;
 }
 
-function asleep({ page, crawl, attempts }: PageReport, now: Date): string {
+/** null: it goes on. */
+function standstill({ status }: PageReport['crawl']): string | null {
+  if (status === 'Paused') return 'the crawl is paused.';
+  return status === 'Cancelling' ? 'the crawl is being cancelled.' : null;
+}
+
+function asleep({ page, crawl, attempts, robotsTrouble }: PageReport, now: Date): string {
   const { nextAt } = page;
   if (nextAt === null) return page.reason ?? 'about to go on.';
   const when = `at ${clock(nextAt, now)} (${soon(nextAt.getTime(), now)})`;
   const isRetry = attempts.at(-1)?.nextAttemptAt?.getTime() === nextAt.getTime();
-  return isRetry
-    ? `retry ${page.attempts + 1} of ${crawl.maximumAttempts} ${when}, after ${page.reason}`
-    : `tried again ${when}: ${page.reason ?? 'it was put off.'}`;
+  if (isRetry) return `retry ${page.attempts + 1} of ${crawl.maximumAttempts} ${when}, after ${page.reason}`;
+  const unread =
+    robotsTrouble === null ? '' : ` Its robots.txt cannot be read since ${clock(robotsTrouble.since, now)}.`;
+  return `tried again ${when}: ${page.reason ?? 'it was put off.'}${unread}`;
+}
+
+type At<K> = Extract<Place, { kind: K }>;
+
+function beingFetched(domain: string, place: At<'granted'>, now: Date): string {
+  return place.startedAt === null
+    ? `it has a slot of ${domain} and is being fetched; it had to start between ${clock(place.notBefore, now)} and ${clock(place.startBy, now)}.`
+    : `it is being fetched since ${clock(place.startedAt, now)}.`;
 }
 
 function inLine(
-  domain: string,
-  place: Exclude<Place, { kind: 'absent' }>,
+  { domain, url }: PageReport['page'],
+  place: At<'in-line'>,
   view: ThrottleView,
   now: Date,
 ): string {
-  if (place.kind === 'granted') {
-    return place.startedAt === null
-      ? `it has a slot of ${domain} and is being fetched; it had to start between ${clock(place.notBefore, now)} and ${clock(place.startBy, now)}.`
-      : `it is being fetched since ${clock(place.startedAt, now)}.`;
-  }
   const position = `${ordinal(place.position)} of ${place.of} in line for a slot of ${domain}`;
+  // A dead origin says nothing about its neighbours, so neither do theirs about this page.
+  const outage = view.outages.find(({ origin }) => origin === originOf(url));
   switch (view.phase) {
     case 'paused':
       return `${position}, which is paused by an operator.`;
     case 'blocked':
       return `${position}, which asked for patience (Retry-After) until ${clock(view.blockedUntil ?? view.now, now)}.`;
     case 'down':
-      return `${position}, which cannot be reached: ${view.outages[0]?.error ?? 'no connection.'}`;
     case 'loading':
     case 'open': {
+      if (outage !== undefined) {
+        const again = outage.until > now.getTime() ? `at ${clock(outage.until, now)}` : 'now';
+        return `${position}; ${outage.origin} cannot be reached since ${clock(outage.since, now)}, tried again ${again}: ${outage.error}`;
+      }
       const when = place.expectedAt === null ? '' : `, expected ${soon(place.expectedAt, now)}`;
       return `${position}${when}; the gap is ${span(view.gapMs)}, because of ${REASONS[view.gapBecause]}.`;
     }

@@ -46,6 +46,12 @@ function faultInWords(violation: Violation): string[] {
         `Too close on ${violation.domain}: ${seconds(violation.gapMs)} apart where ${seconds(violation.wantedMs)} was in force.`,
         ...pair(violation),
       ];
+    case 'granted': {
+      const { request, wantedMs, domain } = violation;
+      return [
+        `Let go too early: ${request.url} at ${at(request.startedAtMs)} with a gap of ${seconds(request.minGapMs)} in force, where its crawl ${request.crawlId} wants ${seconds(wantedMs)} on ${domain}.`,
+      ];
+    }
     case 'disallowed': {
       const { request, why } = violation;
       return [

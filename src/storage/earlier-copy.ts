@@ -12,12 +12,13 @@ export interface EarlierCopy {
   etag: string | null;
   lastModified: string | null;
   noindex: boolean;
+  nofollow: boolean;
 }
 
 export async function findEarlierCopy(db: Database, url: string): Promise<EarlierCopy | null> {
   const rows = await db.$queryRaw<Omit<EarlierCopy, 'type'>[]>`
     SELECT content_hash AS "contentHash", coalesce(content_type, '') AS "contentType", coalesce(content_bytes, 0) AS bytes,
-           etag, last_modified AS "lastModified", noindex
+           etag, last_modified AS "lastModified", noindex, nofollow
     FROM pages
     WHERE url_hash = ${urlHash(url)} AND (etag IS NOT NULL OR last_modified IS NOT NULL) AND content_hash IS NOT NULL
     ORDER BY fetched_at DESC NULLS LAST

@@ -1,9 +1,11 @@
 /** Everything the tables know about one page: where it stands, what goes before it, what was tried. */
+import { completeSettings, type StoredSettings } from '../config/complete-settings.ts';
 import { normaliseUrl, originOf, urlHash } from '../urls/index.ts';
 import type { CrawlRecord } from './crawls.ts';
 import { findCrawl } from './crawls.ts';
 import type { Database } from './database.ts';
 import type { Page, PageCrawl } from './generated/client.ts';
+import { type ChainLink, readChain } from './redirect-chain.ts';
 
 const SHOWN = {
   id: true,
@@ -37,7 +39,9 @@ export interface PageReport {
   /** Only for a page that is Pending and due: how many of its domain are admitted before it, and how many have begun. */
   before: { pending: number; queued: number } | null;
   /** null: its robots.txt is in order, or not asked for yet. */
-  robotsTrouble: { error: string; heldUntil: Date } | null;
+  robotsTrouble: { error: string; since: Date; heldUntil: Date } | null;
+  /** The redirects that lead here, and on from here. */
+  chain: ChainLink[];
 }
 
 /** Of the newest crawl that has it, unless one is named; null: no crawl has it. */
@@ -45,10 +49,11 @@ export async function readPage(db: Database, rawUrl: string, crawlId?: string): 
   const { page, alsoIn } = (await findPage(db, rawUrl, crawlId)) ?? {};
   const crawl = page && (await findCrawl(db, page.crawlId));
   if (!page || !alsoIn || !crawl) return null;
-  const [attempts, before, robotsTrouble] = await Promise.all([
+  const [attempts, before, robotsTrouble, chain] = await Promise.all([
     db.pageCrawl.findMany({ where: { pageId: page.id }, orderBy: { attempt: 'asc' } }),
     page.status === 'Pending' && page.nextAt === null ? countBefore(db, page) : null,
     findRobotsTrouble(db, page),
+    readChain(db, page),
   ]);
   const { settings, status } = crawl;
   return {
@@ -63,6 +68,7 @@ export async function readPage(db: Database, rawUrl: string, crawlId?: string): 
     attempts,
     before,
     robotsTrouble,
+    chain,
   };
 }
 
@@ -71,17 +77,36 @@ async function findPage(
   rawUrl: string,
   crawlId: string | undefined,
 ): Promise<{ page: ReportedPage; alsoIn: string[] } | null> {
-  const normalised = normaliseUrl(rawUrl);
-  if (!normalised.ok) return null;
-  const hash = urlHash(normalised.url);
+  const names = await namesOf(db, rawUrl);
   // From the crawls to the page: its hash is indexed only together with its crawl.
-  const rows = await db.$queryRaw<{ id: bigint; crawl_id: string }[]>`
-    SELECT page.id, page.crawl_id FROM crawls crawl JOIN pages page ON page.crawl_id = crawl.id AND page.url_hash = ${hash}
-    ORDER BY crawl.created_at DESC`;
+  const found = await db.$queryRaw<{ id: bigint; crawl_id: string }[]>`
+    SELECT page.id, page.crawl_id
+    FROM unnest(${names.map(({ crawlId }) => crawlId)}::text[], ${names.map(({ hash }) => hash)}::text[])
+         WITH ORDINALITY AS name (crawl_id, hash, place)
+    JOIN pages page ON page.crawl_id = name.crawl_id AND page.url_hash = decode(name.hash, 'hex')
+    ORDER BY name.place`;
+  const rows = found.filter((row, at) => found.findIndex((one) => one.crawl_id === row.crawl_id) === at);
   const chosen = rows.find((row) => crawlId === undefined || row.crawl_id === crawlId);
   const page = chosen && (await db.page.findUnique({ where: { id: chosen.id }, select: SHOWN }));
   if (!page) return null;
   return { page, alsoIn: rows.map((row) => row.crawl_id).filter((id) => id !== page.crawlId) };
+}
+
+/**
+ * What each crawl may have the URL as, the newest crawl first: as its rules write it, and, for the target of a redirect,
+ * which is kept as it was sent, as the URL standard does.
+ */
+async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string; hash: string }[]> {
+  const crawls = await db.crawl.findMany({
+    orderBy: { createdAt: 'desc' },
+    select: { id: true, settings: true },
+  });
+  return crawls.flatMap(({ id: crawlId, settings }) => {
+    const { urls } = completeSettings(settings as StoredSettings);
+    const names = [normaliseUrl(rawUrl, undefined, urls), normaliseUrl(rawUrl)];
+    const hashes = names.flatMap((name) => (name.ok ? [Buffer.from(urlHash(name.url)).toString('hex')] : []));
+    return [...new Set(hashes)].map((hash) => ({ crawlId, hash }));
+  });
 }
 
 async function countBefore(
@@ -107,9 +132,9 @@ async function countBefore(
 async function findRobotsTrouble(db: Database, { url }: ReportedPage): Promise<PageReport['robotsTrouble']> {
   const row = await db.robots.findUnique({
     where: { origin: originOf(url) },
-    select: { error: true, heldUntil: true, fetchedAt: true },
+    select: { error: true, heldUntil: true, fetchedAt: true, failingSince: true },
   });
   // Rules that could be read once hold while a refresh fails.
   if (!row?.error || row.heldUntil === null || row.fetchedAt !== null) return null;
-  return { error: row.error, heldUntil: row.heldUntil };
+  return { error: row.error, since: row.failingSince ?? row.heldUntil, heldUntil: row.heldUntil };
 }

@@ -1,17 +1,27 @@
 /** The requests on record as the proof of politeness reads them: a batch at a time, whatever their number. */
+import { mannersFor } from '../policy/domain-rules.ts';
+import { remember } from '../remember.ts';
 import type { KeptRules, OverTried, RecordedRequest, Records } from '../verify/index.ts';
+import { findCrawl } from './crawls.ts';
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
 
 const BATCH = 5_000;
 const DOMAINS_AT_ONCE = 1_000;
+/** Settings in memory at a time; the rules of one crawl may be many. */
+const CRAWLS_KEPT = 100;
 
 /** Of one crawl; null: of all. */
 export function readRecords(db: Database, crawlId: string | null): Records {
+  const crawlOf = remember(CRAWLS_KEPT, (id) => findCrawl(db, id));
   return {
     domains: () => domainsOf(db, crawlId),
     requests: (domain) => requestsTo(db, domain),
     rules: (id) => readRules(db, id),
+    shortestGap: async (id, domain) => {
+      const crawl = await crawlOf(id);
+      return crawl && mannersFor(crawl.settings, domain).delay.minMs;
+    },
     overTried: () => overTried(db, crawlId),
   };
 }

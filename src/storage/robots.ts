@@ -132,20 +132,37 @@ export interface Hold {
 export async function saveUnreachable(
   db: Database,
   origin: string,
-  failure: { statusCode: number | null; error: string; holdMs: number; maxHoldMs: number; giveUpMs: number },
+  failure: {
+    statusCode: number | null;
+    error: string;
+    holdMs: number;
+    maxHoldMs: number;
+    giveUpMs: number;
+    /** It may be the same failure told again: where there is a hold already, that one stands. */
+    unlessHeld?: true;
+  },
 ): Promise<Hold> {
-  const [row] = await db.$queryRaw<{ held_until: Date; failing_for_ms: number; rules_known: boolean }[]>`
-    UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = failures + 1,
-      failing_since = CASE WHEN held_until > now() - ${failure.giveUpMs} * interval '1 millisecond'
-                           THEN coalesce(failing_since, now()) ELSE now() END,
+  const before = failure.unlessHeld && (await readRow(db, origin));
+  if (before?.held_until && before.held_until.getTime() > Date.now()) return holdIn(before);
+  const [row] = await db.$queryRaw<HeldRow[]>`
+    WITH earlier AS (
+      SELECT origin, CASE WHEN held_until > now() - ${failure.giveUpMs} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
+      FROM robots WHERE origin = ${origin} FOR UPDATE)
+    UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = earlier.failures + 1,
+      failing_since = CASE WHEN earlier.failures > 0 THEN coalesce(failing_since, now()) ELSE now() END,
       claimed_until = NULL,
-      held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(failures, 20)) * interval '1 millisecond'
-    WHERE origin = ${origin}
-    RETURNING held_until, (extract(epoch FROM now() - failing_since) * 1000)::float8 AS failing_for_ms,
-      fetched_at IS NOT NULL AS rules_known`;
+      held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
+    FROM earlier WHERE robots.origin = earlier.origin
+    RETURNING held_until, (extract(epoch FROM now() - failing_since) * 1000)::float8 AS failing_for_ms, fetched_at`;
+  return row ? holdIn(row) : { until: Date.now() + failure.holdMs, failingForMs: 0, rulesKnown: false };
+}
+
+type HeldRow = Pick<RobotsRow, 'held_until' | 'failing_for_ms' | 'fetched_at'>;
+
+function holdIn({ held_until, failing_for_ms, fetched_at }: HeldRow): Hold {
   return {
-    until: row?.held_until.getTime() ?? Date.now() + failure.holdMs,
-    failingForMs: row?.failing_for_ms ?? 0,
-    rulesKnown: row?.rules_known ?? false,
+    until: held_until?.getTime() ?? Date.now(),
+    failingForMs: failing_for_ms,
+    rulesKnown: fetched_at !== null,
   };
 }

@@ -14,6 +14,8 @@ export interface Records {
   /** Every request to the domain, of whatever crawl, in the order of their starts. */
   requests(domain: string): AsyncIterable<RecordedRequest>;
   rules(id: string): Promise<KeptRules | null>;
+  /** The shortest gap that the crawl's settings allow on the domain; null: the crawl is not on record. */
+  shortestGap(crawlId: string, domain: string): Promise<number | null>;
   /** Of those crawls. */
   overTried(): AsyncIterable<OverTried>;
 }
@@ -47,6 +49,10 @@ export async function prove(
       before = request;
       if (!isConcerned(request)) continue;
       proven.requests += 1;
+      // The recorded gap is the throttle's word; what the crawl was opened with is not.
+      const wantedMs = await records.shortestGap(request.crawlId, domain);
+      if (wantedMs !== null && request.minGapMs < wantedMs)
+        fault({ kind: 'granted', domain, request, wantedMs });
       const why = whyDisallowed(request, await rulesOf(request));
       if (why !== null) fault({ kind: 'disallowed', domain, request, why });
     }

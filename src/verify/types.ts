@@ -43,6 +43,8 @@ export interface DomainProof {
 
 export type Violation =
   | ({ kind: 'gap'; domain: string } & Gap)
+  /** It was let go with less of a gap than its own crawl wants on this domain. */
+  | { kind: 'granted'; domain: string; request: RecordedRequest; wantedMs: number }
   | { kind: 'disallowed'; domain: string; request: RecordedRequest; why: string }
   | OverTried;
 

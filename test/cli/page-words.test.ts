@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Whereabouts, whereAndWhy } from '../../src/cli/page-words.ts';
+import { renderPage, type Whereabouts, whereAndWhy } from '../../src/cli/page-words.ts';
 import type { PageReport } from '../../src/storage/page-report.ts';
 import { newThrottle, view } from '../../workflows/throttle/index.ts';
 import { CONFIG } from '../throttle/support.ts';
@@ -19,6 +19,7 @@ function aPage({ page, crawl, ...rest }: Changes): PageReport {
     attempts: [],
     before: null,
     robotsTrouble: null,
+    chain: [],
     page: {
       id: 1n,
       crawlId: 'example',
@@ -119,6 +120,27 @@ describe('a page that has begun', () => {
     );
   });
 
+  it('says why its own origin is not asked, whatever the others of the domain do', () => {
+    const down = (origin: string, error: string) => ({
+      ...{ origin, error, since: at(13, 0).getTime(), until: at(14, 10).getTime(), failures: 2 },
+    });
+    const outages = [down('http://example.org', 'theirs.'), down('https://example.org', 'Refused.')];
+    const sentence =
+      '3rd of 12 in line for a slot of example.org; https://example.org cannot be reached since 13:00:00, tried again at 14:10:00: Refused.';
+    expect(say({ page }, { place, domain: { ...domain, outages } })).toBe(sentence);
+    expect(say({ page }, { place, domain: { ...domain, phase: 'down', outages } })).toBe(sentence);
+    const others = { ...domain, outages: outages.slice(0, 1) };
+    expect(say({ page }, { place, domain: others })).toMatch(/expected in 20 s/);
+  });
+
+  it('says that its crawl is paused, unless it is being fetched all the same', () => {
+    const crawl = { status: 'Paused' } as const;
+    expect(say({ page, crawl }, { place, domain })).toBe('the crawl is paused.');
+    expect(say({ page: { status: 'Waiting', nextAt: at(15, 0) }, crawl })).toBe('the crawl is paused.');
+    const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
+    expect(say({ page, crawl }, { place: granted, domain })).toMatch(/being fetched/);
+  });
+
   it('says that it is being fetched', () => {
     const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
     expect(say({ page }, { place: granted, domain })).toBe('it is being fetched since 13:59:00.');
@@ -128,9 +150,9 @@ describe('a page that has begun', () => {
     expect(say({ page })).toBe(
       'it waits for a slot of example.org, whose throttle does not answer: is a worker running?',
     );
-    const robotsTrouble = { error: 'answered 503', heldUntil: at(14, 1) };
+    const robotsTrouble = { error: 'answered 503', since: at(13, 30), heldUntil: at(14, 1) };
     expect(say({ page, robotsTrouble }, { place: { kind: 'absent' }, domain })).toBe(
-      'its robots.txt cannot be read (answered 503); tried again at 14:01:00.',
+      'its robots.txt cannot be read since 13:30:00 (answered 503); tried again at 14:01:00.',
     );
   });
 });
@@ -141,8 +163,33 @@ it.each<[Partial<PageReport['page']>, string]>([
     'status 200 at 13:00:00, "About".',
   ],
   [{ status: 'Redirected', redirectTo: 'https://example.org/' }, 'to https://example.org/.'],
+  [
+    {
+      status: 'Redirected',
+      redirectTo: 'https://other.org/',
+      reason: 'not followed: the target is out of scope',
+    },
+    'to https://other.org/, not followed: the target is out of scope.',
+  ],
   [{ status: 'Failed', attempts: 3, reason: 'Status 503.' }, 'after 3 of 3 attempts: Status 503.'],
   [{ status: 'Blocked', reason: 'Disallowed by robots.txt.' }, 'Disallowed by robots.txt.'],
 ])('a page with a final status says how it came to it: %o', (page, sentence) => {
   expect(say({ page })).toBe(sentence);
+});
+
+it('a page in a chain of redirects shows the whole of it', () => {
+  const chain = [
+    { url: 'http://old.org/', step: -2 },
+    { url: 'https://old.org/', step: -1 },
+    { url: 'https://older.org/', step: -1 },
+    { url: 'https://example.org/about/', step: 1 },
+  ];
+  expect(renderPage(aPage({ chain }), null, NOW)).toEqual(
+    expect.arrayContaining([
+      '  Chain     http://old.org/',
+      '            -> https://old.org/, https://older.org/',
+      '            -> https://example.org/about (this page)',
+      '            -> https://example.org/about/',
+    ]),
+  );
 });

@@ -134,6 +134,16 @@ describe('amble status', () => {
   });
 });
 
+test('amble domain list says when there are more than it shows', async () => {
+  const names = Array.from({ length: 101 }, (_, n) => ({ name: `d${n}.test` }));
+  await db.domain.createMany({ data: names.slice(0, 100) });
+  expect(await amble('domain', 'list')).toMatchObject({ code: 0, stderr: '' });
+  await db.domain.createMany({ data: names.slice(100) });
+  const { stdout, stderr } = await amble('domain', 'list', '--json');
+  expect(JSON.parse(stdout)).toHaveLength(100);
+  expect(stderr).toBe('The 100 domains heard of last; 1 more are on record.\n');
+});
+
 describe('amble export', () => {
   test('writes one line of JSON a page, in the order they were found, with every attempt', async () => {
     const { code, stdout } = await amble('export', 'example', '--format', 'jsonl');

@@ -29,6 +29,16 @@ test('without a preset a crawl is as smallweb', () => {
   expect(loadConfig({ env: {}, cwd: '/' }).crawl).toEqual(crawlOf('smallweb'));
 });
 
+test('each keeps the gap its people asked for', () => {
+  const delays = PRESET_NAMES.map((name) => [name, crawlOf(name).delay]);
+  expect(Object.fromEntries(delays)).toEqual({
+    smallweb: { minMs: 10_000, maxMs: 10_000 },
+    shop: { minMs: 5_000, maxMs: 15_000 },
+    news: { minMs: 5_000, maxMs: 5_000 },
+    broad: { minMs: 1_000, maxMs: 1_000 },
+  });
+});
+
 test('each waits between attempts as its people asked for', () => {
   expect(waitsOf('smallweb')).toEqual([
     [60, 60],

@@ -1,9 +1,11 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { throttleStart } from '../../activities/throttle-start.ts';
 import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
+import type { DomainThrottle } from '../../workflows/domain-throttle.ts';
 import { throttleId } from '../../workflows/ids.ts';
-import { cancelCrawlUpdate } from '../../workflows/messages.ts';
+import { cancelCrawlUpdate, delayUpdate } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
@@ -58,6 +60,20 @@ describe('when every workflow continues as new after a few events', () => {
     } finally {
       await web.stop();
     }
+  });
+
+  it('an operator’s word is written down at once, also by the run that comes after it', async () => {
+    const domain = 'steered.test';
+    const start = throttleStart(amble.config, domain);
+    const throttle = await amble.client.workflow.start<typeof DomainThrottle>('DomainThrottle', start);
+    for (let seconds = 1; seconds <= 15; seconds += 1) {
+      await throttle.executeUpdate(delayUpdate, { args: [`${seconds}s`] });
+      const written = async () =>
+        (await amble.db.domain.findUnique({ where: { name: domain } }))?.delayMinMs ?? null;
+      await expect.poll(written, { timeout: 20_000 }).toBe(seconds * 1_000);
+    }
+    expect(await runsOf(throttleId(domain))).toBeGreaterThan(1);
+    await throttle.terminate();
   });
 
   it.each(['by its update', 'by Temporal'])(

@@ -153,6 +153,26 @@ describe('a crawl that is cancelled by its update', () => {
     },
   );
 
+  it('has a record of every request that its site has seen, also of those that were under way', async () => {
+    const hosts = ['a', 'b', 'c', 'd'];
+    const slow = flatSite(0, (path) => (path === '/robots.txt' ? undefined : { body: 'late', afterMs: 700 }));
+    const web = await startWeb(Object.fromEntries(hosts.map((host) => [host, slow])));
+    try {
+      const crawl = await amble.start({ seeds: hosts.map((host) => web.url(host)), ...web.network });
+      const underWayAt = () => hosts.filter((host) => web.arrivalsAt(host, '/').length > 0).length;
+      await expect.poll(underWayAt, { timeout: 20_000, interval: 20 }).toBeGreaterThan(0);
+      await crawl.executeUpdate(cancelCrawlUpdate);
+      const { pages } = await crawl.result();
+      expect(pages.Cancelled).toBeGreaterThan(0);
+      const recorded = await amble.db.request.findMany({ where: { crawlId: crawl.workflowId } });
+      expect(recorded.map(({ url }) => url).sort()).toEqual(
+        web.arrivals.map(({ host, path }) => web.url(host, path)).sort(),
+      );
+    } finally {
+      await web.stop();
+    }
+  });
+
   it('is no longer to be paused or resumed, and says so', async () => {
     const web = await startWeb({ site: flatSite(PAGES, () => ({ afterMs: 2_000 })) });
     try {

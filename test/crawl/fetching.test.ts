@@ -67,6 +67,22 @@ it('a later crawl asks whether its copy still holds; "not modified" is recorded,
   });
 });
 
+it('"not modified" without the header that asked not to follow still means not to', async () => {
+  const site: Site = (path, { headers }) => {
+    if (path !== '/') return undefined;
+    if (headers['if-none-match'] === '"v1"') return { status: 304 };
+    return { headers: { etag: '"v1"', 'x-robots-tag': 'none' }, body: links('/child') };
+  };
+  expect((await crawl({ site })).pages).toEqual({ Fetched: 1 });
+  const input = { seeds: [web.url('site')], ...web.network };
+  // Of the second, a third crawl learns it.
+  for (const again of [await amble.crawl(input), await amble.crawl(input)]) {
+    expect(again.pages).toEqual({ Fetched: 1 });
+    expect(await pageAt(again.crawlId, web.url('site'))).toMatchObject({ statusCode: 304, noindex: true });
+  }
+  expect(web.arrivalsAt('site', '/child')).toEqual([]);
+});
+
 it('the same body at two URLs is stored once and marked', async () => {
   const { crawlId } = await crawl({
     site: (path) => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
+import { expectPolite } from '../support/polite.ts';
 import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Far more attempts than any of these sites takes: what runs out here is not the pages' patience. */
@@ -23,7 +24,10 @@ afterAll(() => amble?.stop());
 beforeEach(async () => {
   web = await startWeb({ site: (path, visit) => site(path, visit) });
 });
-afterEach(() => web?.stop());
+afterEach(async () => {
+  await web?.stop();
+  await expectPolite(amble.db);
+});
 
 const stateOf = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
 const attemptsOf = (crawlId: string) =>
@@ -116,6 +120,24 @@ describe('a site that refuses connections', () => {
     expect(inVain).toBeGreaterThanOrEqual(3);
   });
 
+  it('and never comes back has its pages fail at last, with a reason, and never blocks the crawl', async () => {
+    site = flatSite(0);
+    await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
+    await web.goAway();
+    const seeds = ['/', '/a', '/b'].map((path) => web.url('site', path));
+    const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT });
+    await web.comeBack();
+    expect(pages).toEqual({ Failed: 3 });
+    for (const { reason, failedAt } of await amble.db.page.findMany({ where: { crawlId } })) {
+      expect(reason).toMatch(/was refused.* Given up after [\d.]+ s without a connection\.$/);
+      expect(failedAt).not.toBeNull();
+    }
+    const lasts = (await attemptsOf(crawlId)).filter(({ nextAttemptAt }) => nextAttemptAt === null);
+    expect(lasts.map(({ outcome, errorKind }) => [outcome, errorKind])).toEqual(
+      Array(3).fill(['Failed', 'down']),
+    );
+  });
+
   it.each([
     ['never comes back', (url: string) => url, /The connection to .* was refused/],
     [
@@ -123,23 +145,26 @@ describe('a site that refuses connections', () => {
       (url: string) => url.replace('http:', 'https:'),
       /(No secure connection|TLS handshake)/,
     ],
-  ])('and %s has its pages fail at last, with a reason, and never blocks the crawl', async (_, at, why) => {
-    site = flatSite(0);
-    // A TLS failure needs somebody to talk to.
-    if (at('http:') === 'http:') await web.goAway();
-    const seeds = ['/', '/a', '/b'].map((path) => at(web.url('site', path)));
-    const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT });
-    if (at('http:') === 'http:') await web.comeBack();
-    expect(pages).toEqual({ Failed: 3 });
-    const rows = await amble.db.page.findMany({ where: { crawlId } });
-    for (const { reason, failedAt } of rows) {
-      expect(reason).toMatch(why);
-      expect(reason).toMatch(/Given up after [\d.]+ s without a connection\.$/);
-      expect(failedAt).not.toBeNull();
-    }
-    expect((await attemptsOf(crawlId)).map(({ outcome, errorKind }) => [outcome, errorKind])).toEqual(
-      Array(3).fill(['Failed', 'down']),
-    );
-    expect(web.arrivals).toEqual([]);
-  });
+  ])(
+    'and %s, before its robots.txt could be read, has its pages blocked at last, with a reason',
+    async (_, at, why) => {
+      site = flatSite(0);
+      // A TLS failure needs somebody to talk to.
+      if (at('http:') === 'http:') await web.goAway();
+      const seeds = ['/', '/a', '/b'].map((path) => at(web.url('site', path)));
+      const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT });
+      if (at('http:') === 'http:') await web.comeBack();
+      expect(pages).toEqual({ Blocked: 3 });
+      const rows = await amble.db.page.findMany({ where: { crawlId } });
+      for (const { reason } of rows) {
+        expect(reason).toMatch(/^robots\.txt was never read: /);
+        expect(reason).toMatch(why);
+        expect(reason).toMatch(/Given up after [\d.]+ s without a connection\.$/);
+      }
+      expect((await attemptsOf(crawlId)).map(({ outcome, errorKind }) => [outcome, errorKind])).toEqual(
+        Array(3).fill(['BlockedRobots', 'robots']),
+      );
+      expect(web.arrivals).toEqual([]);
+    },
+  );
 });

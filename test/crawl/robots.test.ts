@@ -1,10 +1,11 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/storage/export.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
+import { expectPolite } from '../support/polite.ts';
 import { type Answer, flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 const MAX_CRAWL_DELAY_MS = 400;
@@ -20,6 +21,8 @@ async function start(robots: Record<string, string>): Promise<void> {
   const throttle = { maxBackoff: '10ms', maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms` };
   amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
 }
+
+afterEach(() => expectPolite(amble.db));
 
 describe('robots.txt', () => {
   beforeAll(() => start({}));
@@ -60,6 +63,29 @@ describe('robots.txt', () => {
     } finally {
       await web.stop();
     }
+  });
+
+  it('that moved to a host which is down is out of reach like any other: held, tried again, and read at last', async () => {
+    const gone = await startWeb({ gone: flatSite(0) });
+    await gone.stop();
+    let there: string | null = gone.url('gone', '/robots.txt');
+    await onWeb(
+      { moved: flatSite(2, (path) => (path === '/robots.txt' && there ? moved(there) : undefined)) },
+      async (web) => {
+        const resolve = [...web.network.resolve, ...gone.network.resolve];
+        const crawl = await amble.start({ seeds: [web.url('moved')], ...web.network, resolve });
+        const { origin } = new URL(web.url('moved'));
+        const row = () => amble.db.robots.findUnique({ where: { origin } });
+        await expect.poll(async () => (await row())?.failures, { timeout: 20_000 }).toBeGreaterThan(2);
+        const { failures = 0, error } = (await row()) ?? {};
+        expect(error).toMatch(/cannot be reached: .*was refused/);
+        expect(web.arrivals.length).toBeLessThanOrEqual(failures + 1);
+        expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
+        there = null;
+        expect(await crawl.result()).toMatchObject({ pages: { Fetched: 3 } });
+        expect((await attemptsOf(crawl.workflowId)).map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
+      },
+    );
   });
 
   it('that is long in coming keeps the other pages no longer than that', async () => {

@@ -90,6 +90,7 @@ test('what an earlier crawl fetched can be confirmed, the newest copy first, if 
     etag: null,
     lastModified: 'Sun, 01 Mar 2026 12:00:00 GMT',
     noindex: false,
+    nofollow: false,
   });
   expect(await findEarlierCopy(db(), 'http://never-seen.test/')).toBeNull();
 });

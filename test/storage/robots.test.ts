@@ -139,7 +139,24 @@ test('a failure long after the last hold is the first of a new row of them', asy
   await consult();
   await saveUnreachable(db(), origin, FAILURE);
   await letTimePass(FAILURE.holdMs + FAILURE.giveUpMs + 1_000);
-  expect((await saveUnreachable(db(), origin, FAILURE)).failingForMs).toBeLessThan(100);
+  const anew = await saveUnreachable(db(), origin, FAILURE);
+  expect(anew.failingForMs).toBeLessThan(100);
+  // ... with a hold as short as the first one's.
+  expect(Math.round((anew.until - Date.now()) / FAILURE.holdMs)).toBe(1);
+});
+
+test('a failure told again while its hold lasts changes nothing, and is one more when that is over', async () => {
+  await consult();
+  const { until } = await saveUnreachable(db(), origin, FAILURE);
+  const again = await saveUnreachable(db(), origin, { ...FAILURE, error: 'told again', unlessHeld: true });
+  expect(again).toMatchObject({ until, rulesKnown: false });
+  expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({
+    failures: 1,
+    error: FAILURE.error,
+  });
+  await letTimePass(FAILURE.holdMs);
+  await saveUnreachable(db(), origin, { ...FAILURE, unlessHeld: true });
+  expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({ failures: 2 });
 });
 
 test('a claim is told apart from a failure, however long the origin failed before', async () => {

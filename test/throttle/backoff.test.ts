@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { ask, release, reset, started, type ThrottleState, tick } from '../../workflows/throttle/index.ts';
+import {
+  ask,
+  disregardInFlight,
+  release,
+  reset,
+  started,
+  type ThrottleState,
+  tick,
+} from '../../workflows/throttle/index.ts';
 import type { Reception } from '../../workflows/throttle/types.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle } from './support.ts';
 
@@ -79,6 +87,19 @@ describe('backoff', () => {
     request(state, 'overloaded', {}, 60_000);
     reset(state);
     expect([state.backoffMs, state.blockedUntil]).toEqual([0, null]);
+  });
+
+  test('does not come back by a 429 that was in flight when it was reset, and does by the next', () => {
+    const state = openThrottle();
+    const lease = ask(state, anAsk('in flight'), NOON, middle);
+    if (lease.kind !== 'granted') throw new Error(lease.kind);
+    reset(state);
+    disregardInFlight(state);
+    const use = { kind: 'started', agoMs: 0, tookMs: 1, reception: 'overloaded' } as const;
+    release(state, { leaseId: lease.lease.id, use }, lease.lease.notBefore, middle);
+    expect(state.backoffMs).toBe(0);
+    request(state, 'overloaded');
+    expect(state.backoffMs).toBeGreaterThan(0);
   });
 });
 

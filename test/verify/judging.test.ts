@@ -27,6 +27,7 @@ function recordsOf(requests: RecordedRequest[]): Records {
       yield* requests.filter((one) => one.domain === domain);
     },
     rules: async (id) => (id === '1' ? { origin: 'http://a.test', body: RULES } : null),
+    shortestGap: async (crawlId) => (crawlId === 'one' ? 500 : null),
     async *overTried() {},
   };
 }
@@ -72,6 +73,27 @@ describe('a gap', () => {
     expect((await judge(request(0, other), request(500))).violationCount).toBe(1);
     expect((await judge(request(0), request(500, other))).violationCount).toBe(1);
     expect((await judge(request(0, other), request(500, other), request(2_000))).violationCount).toBe(0);
+  });
+});
+
+describe('the gap in force', () => {
+  it('is not shorter than what the request’s own crawl wants, whatever the throttle wrote down', async () => {
+    expect((await judge(request(0, { minGapMs: 500 }), request(500, { minGapMs: 500 }))).violations).toEqual(
+      [],
+    );
+    const { violations } = await judge(request(0), request(1_000, { minGapMs: 499 }));
+    expect(violations).toMatchObject([
+      { kind: 'granted', domain: 'a.test', wantedMs: 500, request: { startedAtMs: 1_000 } },
+    ]);
+  });
+
+  it('counts for robots.txt and for the first request of a domain, and not for crawls that are not on record', async () => {
+    const robots = request(0, { minGapMs: 0, isRobots: true, allowedBy: null });
+    expect((await judge(robots)).violations).toMatchObject([
+      { kind: 'granted', request: { isRobots: true } },
+    ]);
+    const all = await prove(recordsOf([request(0, { minGapMs: 0, crawlId: 'gone' })]), () => true);
+    expect(all.violations).toEqual([]);
   });
 });
 

@@ -77,7 +77,12 @@ describe('a violation planted in the records is found, and amble verify ends wit
   });
 
   /** The last request of the crawl once more, changed and later. */
-  async function plant(changed: { url?: string; afterMs: number; crawlId?: string }): Promise<void> {
+  async function plant(changed: {
+    url?: string;
+    afterMs: number;
+    crawlId?: string;
+    minGapMs?: number;
+  }): Promise<void> {
     const last = await amble.db.request.findFirstOrThrow({
       where: { crawlId, purpose: 'page' },
       orderBy: { startedAt: 'desc' },
@@ -90,6 +95,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
         leaseId,
         crawlId: changed.crawlId ?? crawlId,
         url: changed.url ?? last.url,
+        minGapMs: changed.minGapMs ?? last.minGapMs,
         startedAt: new Date(last.startedAt.getTime() + changed.afterMs),
       },
     });
@@ -111,6 +117,23 @@ describe('a violation planted in the records is found, and amble verify ends wit
   it('a gap too short to a request of another crawl', async () => {
     await plant({ afterMs: 100, crawlId: 'another' });
     expect((await verify()).violations).toMatchObject([{ kind: 'gap', after: { crawlId: 'another' } }]);
+  });
+
+  it('a gap in force that was shorter than the crawl’s own delay, as its rule for the domain has it', async () => {
+    await plant({ afterMs: 1_000, minGapMs: 149 });
+    expect((await verify()).violations).toMatchObject([{ kind: 'granted', wantedMs: 150 }]);
+    const { code, stdout } = await program(crawlId);
+    expect(code).toBe(1);
+    expect(stdout).toContain('with a gap of 0.149 s in force, where its crawl');
+    const rules = JSON.stringify({ domains: { [web.name('site')]: { delay: { minMs: 100, maxMs: 200 } } } });
+    await amble.db
+      .$executeRaw`UPDATE crawls SET settings = settings || ${rules}::jsonb WHERE id = ${crawlId}`;
+    try {
+      expect((await verify()).violations).toEqual([]);
+    } finally {
+      await amble.db
+        .$executeRaw`UPDATE crawls SET settings = settings || '{"domains": {}}' WHERE id = ${crawlId}`;
+    }
   });
 
   it('a path that was disallowed', async () => {

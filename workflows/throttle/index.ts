@@ -21,7 +21,7 @@ export {
   writing,
   written,
 } from './life.ts';
-export { pause, reset, resume, setDelay } from './operator.ts';
+export { disregardInFlight, pause, reset, resume, setDelay } from './operator.ts';
 export { type Place, placeOfPage } from './place.ts';
 export { readDelay, whyAskRefused } from './refusal.ts';
 export { expire, release, started, undeliverable } from './release.ts';

@@ -29,6 +29,11 @@ export function reset(state: ThrottleState): void {
   saidBeforeOpening(state, 'learned');
 }
 
+/** What is in flight when a domain is reset was asked for before it: how that is received teaches no backoff any more. */
+export function disregardInFlight(state: ThrottleState): void {
+  state.backoffGrewAfter = state.stats.granted;
+}
+
 /** What was learned from how the site answers. */
 export function forget(state: ThrottleState): void {
   state.backoffMs = 0;

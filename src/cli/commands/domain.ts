@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exit.ts';
 import { joinTemporal } from '../join-temporal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
 import { openStore } from '../store.ts';
-import { print } from '../terminal.ts';
+import { print, say } from '../terminal.ts';
 
 export interface DomainOptions extends CommonOptions {
   json?: boolean;
@@ -20,6 +20,7 @@ export async function listDomainsCommand(options: DomainOptions): Promise<ExitCo
   const temporal = store && (await joinTemporal(config));
   try {
     const known = store ? await listDomains(store.db, MOST_DOMAINS) : [];
+    const more = store ? (await store.db.domain.count()) - known.length : 0;
     const live = await throttleViews(
       temporal?.client ?? null,
       known.map(({ name }) => name),
@@ -28,6 +29,7 @@ export async function listDomainsCommand(options: DomainOptions): Promise<ExitCo
     if (options.json) print(JSON.stringify(reports));
     else if (reports.length === 0) print(`No crawl has met a domain yet in ${config.home}.`);
     else for (const line of renderDomains(reports, new Date())) print(line);
+    if (more > 0) say(`The ${MOST_DOMAINS} domains heard of last; ${more} more are on record.`);
     return EXIT.ok;
   } finally {
     await temporal?.close();

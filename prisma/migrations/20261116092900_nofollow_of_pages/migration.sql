@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "pages" ADD COLUMN     "nofollow" BOOLEAN NOT NULL DEFAULT false;

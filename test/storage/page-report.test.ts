@@ -1,0 +1,46 @@
+import { describe, expect, it, test } from 'vitest';
+import { readPage } from '../../src/storage/page-report.ts';
+import { SETTINGS, startCrawl, useDatabase } from './support.ts';
+
+const db = useDatabase();
+
+const RULES = { ...SETTINGS.urls, sortQuery: true, stripTracking: true };
+
+describe('a page is found by its URL', () => {
+  it('as each crawl’s own rules write it, and as it was sent', async () => {
+    const url = 'http://named.test/?b=2&a=1&utm_source=x';
+    const sorted = await startCrawl(db(), { urls: RULES, seeds: ['http://named.test/?a=1&b=2'] });
+    const literal = await startCrawl(db(), { urls: RULES, seeds: [url] });
+    const report = await readPage(db(), url);
+    expect(report).toMatchObject({ crawl: { id: literal.id }, alsoIn: [sorted.id], page: { url } });
+    expect(await readPage(db(), url, sorted.id)).toMatchObject({
+      page: { url: 'http://named.test/?a=1&b=2' },
+    });
+    expect(await readPage(db(), 'http://named.test/?c=3')).toBeNull();
+  });
+});
+
+test('the chain of redirects is read back from any of its pages, and a circle ends', async () => {
+  const urls = ['a', 'b', 'c'].map((name) => `http://chain.test/${name}`);
+  const crawl = await startCrawl(db(), { seeds: urls });
+  const [a = '', b = '', c = ''] = urls;
+  const redirect = (from: string, to: string) =>
+    db().page.updateMany({ where: { crawlId: crawl.id, url: from }, data: { redirectTo: to } });
+  await redirect(a, b);
+  await redirect(b, c);
+  const chainOf = async (url: string) => (await readPage(db(), url, crawl.id))?.chain;
+  expect(await chainOf(a)).toEqual([
+    { url: b, step: 1 },
+    { url: c, step: 2 },
+  ]);
+  expect(await chainOf(b)).toEqual([
+    { url: a, step: -1 },
+    { url: c, step: 1 },
+  ]);
+  expect(await chainOf(c)).toEqual([
+    { url: a, step: -2 },
+    { url: b, step: -1 },
+  ]);
+  await redirect(c, a);
+  expect((await chainOf(b))?.map(({ url }) => url).sort()).toEqual([a, c]);
+});
