@@ -125,6 +125,9 @@ export interface Hold {
   rulesKnown: boolean;
 }
 
+/** A try may be long in coming however short patience is: a site's own Retry-After is honoured for so long. */
+const LONGEST_WAIT_FOR_A_SLOT_MS = 24 * 3_600_000;
+
 /**
  * Records a failed try; nobody tries again before the hold, which doubles up to its cap, is over. A failure so long
  * after the last hold that all would have been given up in between is the first of a new row: nobody has tried.
@@ -144,9 +147,10 @@ export async function saveUnreachable(
 ): Promise<Hold> {
   const before = failure.unlessHeld && (await readRow(db, origin));
   if (before?.held_until && before.held_until.getTime() > Date.now()) return holdIn(before);
+  const silence = Math.max(failure.giveUpMs, LONGEST_WAIT_FOR_A_SLOT_MS);
   const [row] = await db.$queryRaw<HeldRow[]>`
     WITH earlier AS (
-      SELECT origin, CASE WHEN held_until > now() - ${failure.giveUpMs} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
+      SELECT origin, CASE WHEN held_until > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
       FROM robots WHERE origin = ${origin} FOR UPDATE)
     UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = earlier.failures + 1,
       failing_since = CASE WHEN earlier.failures > 0 THEN coalesce(failing_since, now()) ELSE now() END,

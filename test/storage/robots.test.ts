@@ -135,6 +135,15 @@ test('failures are counted from the first of them, and a success ends the count'
   expect(row).toMatchObject({ failures: 0, failingSince: null, heldUntil: null, error: null });
 });
 
+test('tries that come slower than patience lasts still add up: a site with long gaps is given up, too', async () => {
+  await consult();
+  const impatient = { ...FAILURE, giveUpMs: 1_000 };
+  await saveUnreachable(db(), origin, impatient);
+  await letTimePass(FAILURE.holdMs + 60_000);
+  const { failingForMs } = await saveUnreachable(db(), origin, impatient);
+  expect(failingForMs).toBeGreaterThan(impatient.giveUpMs);
+});
+
 test('a failure long after the last hold is the first of a new row of them', async () => {
   await consult();
   await saveUnreachable(db(), origin, FAILURE);
