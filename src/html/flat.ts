@@ -46,7 +46,8 @@ export function readFlat(html: string): FlatPage {
   };
   const open = (tag: Tag): void => {
     const part = PARTS.get(tag.name);
-    if (part === 'silent') silent ??= tag.name;
+    // A head that is never closed would silence all.
+    if (part === 'silent' && tag.name !== 'head') silent ??= tag.name;
     else if (part === 'link') isLink = true;
     else if (part !== undefined) flush();
     if (tag.name === 'template') templates += 1;
