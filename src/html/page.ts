@@ -57,9 +57,6 @@ const MAX_HEADING_LENGTH = 300;
 /** BCP 47 recommends that much room for a tag. */
 const MAX_LANGUAGE_LENGTH = 35;
 
-/** Tree and all: a document of 10 MiB takes a quarter of that on a slow machine. */
-const LONGEST_TREE_MS = 10_000;
-
 export interface ParseOptions {
   /** For the tree. What takes longer is read without one ... */
   treeMs?: number;
@@ -69,7 +66,7 @@ export interface ParseOptions {
 
 export function parsePage(
   source: PageSource,
-  { treeMs = LONGEST_TREE_MS, orThrow = false }: ParseOptions = {},
+  { treeMs = Number.POSITIVE_INFINITY, orThrow = false }: ParseOptions = {},
 ): ParsedPage {
   const { body, url, contentType, maxLinks, rules } = source;
   const { text: html, encoding } = decodeHtml(body, contentType);

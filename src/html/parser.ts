@@ -10,6 +10,7 @@ import { makeTurnstile } from '../turnstile.ts';
 import { OutOfTime } from './bounds.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
+import type { ThreadInput } from './parse-thread.ts';
 
 export interface ParsedDocument extends ParsedPage {
   /** By its text, whatever it declares; null: not known. */
@@ -25,8 +26,11 @@ const LARGE_BYTES = 512 * 1024;
 /** For the tree of a small one: what then is not done was made to take long, or the machine is so busy that a thread helps. */
 const LONGEST_HERE_MS = 250;
 
-/** Ten times what the largest document that is fetched should need. */
+/** Ten times what the largest document that is fetched should need. Overruled by `parse.timeout`. */
 const LONGEST_PARSE_MS = 30_000;
+
+/** The rest is for reading the document without a tree, where its tree was not done by then. */
+const TREE_SHARE = 1 / 3;
 
 /** Memory for a large document's tree; a thread that wants more ends, the process does not. */
 const THREAD_HEAP_MB = 512;
@@ -62,7 +66,7 @@ function parseInThread(
 ): Promise<ParsedPage> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(THREAD, {
-      workerData: source,
+      workerData: { source, treeMs: TREE_SHARE * longestParseMs } satisfies ThreadInput,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
     });
     const giveUp = (why: unknown): void => {
