@@ -46,9 +46,10 @@ async function parseOrGiveUp(parse: Parse, source: PageSource, signal: AbortSign
   try {
     return await parse(source, signal);
   } catch (error) {
-    // Nobody waits for it any more: its time as a local activity is over, or its worker stops.
-    signal.throwIfAborted();
     const why = messageOf(error);
+    // Nobody waits for it any more: its time as a local activity is over, or its worker stops. Not the signal's own reason,
+    // which would pass for the cancellation of the page.
+    if (signal.aborted) throw ApplicationFailure.retryable(`Parsing was broken off: ${why}`, 'BrokenOff');
     throw ApplicationFailure.nonRetryable(`The page could not be parsed: ${why}`, 'Unparsable');
   }
 }

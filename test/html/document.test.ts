@@ -30,7 +30,7 @@ function outline(document: Document): string {
 
 test('the lighter tree, built piece by piece, is the one that cheerio builds', () => {
   // So that the seam between two pieces falls into it.
-  const filler = fc.constantFrom('', 'w '.repeat(8_180), '😀'.repeat(4_090), '<p>'.repeat(5_450));
+  const filler = fc.constantFrom('', 'w '.repeat(8_180), '😀'.repeat(8_180), '<p>'.repeat(5_450));
   let compared = 0;
   fc.assert(
     fc.property(filler, html, (before, body) => {
@@ -45,7 +45,7 @@ test('the lighter tree, built piece by piece, is the one that cheerio builds', (
       compared += 1;
       expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
     }),
-    { seed: SEED, numRuns: 150 },
+    { seed: SEED, numRuns: 60 },
   );
-  expect(compared).toBeGreaterThan(50);
+  expect(compared).toBeGreaterThan(20);
 });
