@@ -1,4 +1,5 @@
 /** parsePage: reads the stored body and leaves what it found in the content store, under a key small enough for a history. */
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ParsedRef } from '../src/attempt.ts';
 import { messageOf } from '../src/causes.ts';
@@ -25,7 +26,7 @@ export function makeParsePage({ store, parse, crawlOf, config }: Deps) {
   }: ParseInput): Promise<ParsedRef> {
     const { settings } = await crawlOf(crawlId);
     const body = await store.get(contentHash);
-    const parsed = await parseOrGiveUp(parse, {
+    const source = {
       body,
       url,
       contentType,
@@ -33,18 +34,22 @@ export function makeParsePage({ store, parse, crawlOf, config }: Deps) {
       token: productToken(config.userAgent),
       maxLinks: settings.maxLinksPerPage,
       rules: settings.urls,
-    });
+    };
+    const parsed = await parseOrGiveUp(parse, source, Context.current().cancellationSignal);
     const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
     return { hash, title: parsed.title };
   };
 }
 
 /** Only the parser's own verdict may end a page; a store or a database that is away is waited out. */
-async function parseOrGiveUp(parse: Parse, source: PageSource): Promise<ParsedDocument> {
+async function parseOrGiveUp(parse: Parse, source: PageSource, signal: AbortSignal): Promise<ParsedDocument> {
   try {
-    return await parse(source);
+    return await parse(source, signal);
   } catch (error) {
     const why = messageOf(error);
+    // Nobody waits for it any more: its time as a local activity is over, or its worker stops. Not the signal's own reason,
+    // which would pass for the cancellation of the page.
+    if (signal.aborted) throw ApplicationFailure.retryable(`Parsing was broken off: ${why}`, 'BrokenOff');
     throw ApplicationFailure.nonRetryable(`The page could not be parsed: ${why}`, 'Unparsable');
   }
 }

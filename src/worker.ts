@@ -98,7 +98,7 @@ export async function startWorker({
     agents,
     clock: new ServerClock(),
     lag,
-    parse: makeParser(),
+    parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,
     outages,
     crawlOf: remember(CRAWLS_REMEMBERED, async (crawlId) => {

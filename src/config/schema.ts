@@ -60,6 +60,8 @@ export interface AmbleConfig {
   fetchSlots: number;
   /** A fetch that has given no sign of life for this long is lost with its worker. */
   heartbeatMs: number;
+  /** A document that takes longer to parse is given up. */
+  parseTimeoutMs: number;
   /** A worker that is told to stop is gone after this, in order. */
   stopWithinMs: number;
   crawl: CrawlSettings;
@@ -99,6 +101,7 @@ export const configSchema = z.strictObject({
     maxHold: duration(),
     giveUp: duration(),
   }),
+  parse: z.strictObject({ timeout: span() }),
   fetchSlots: count(1),
   heartbeat: span(),
   stopWithin: span(),
@@ -134,6 +137,7 @@ export const DEFAULTS = {
     idle: '10m',
   },
   robots: { minFresh: '1h', fresh: '1d', hold: '1m', maxHold: '1h', giveUp: '1d' },
+  parse: { timeout: '30s' },
   fetchSlots: 200,
   heartbeat: '10s',
   stopWithin: '25s',
@@ -176,6 +180,7 @@ export function toConfig(written: z.output<typeof configSchema>, cwd: string): A
       maxHoldMs: robots.maxHold,
       giveUpMs: robots.giveUp,
     },
+    parseTimeoutMs: written.parse.timeout,
     fetchSlots: written.fetchSlots,
     heartbeatMs: written.heartbeat,
     stopWithinMs: written.stopWithin,

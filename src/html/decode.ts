@@ -1,15 +1,23 @@
 /** Bytes to text in the order of the HTML standard: BOM, then the header's charset, then <meta>, then a guess. */
 import { isUtf8 } from 'node:buffer';
-import { TextDecoder } from 'node:util';
 import { getEncoding } from 'encoding-sniffer';
+import { decoderFor, encodingOf } from './encodings.ts';
 
-export function decodeHtml(body: Buffer, contentType: string | undefined): string {
-  const decoder =
-    decoderFor(byteOrderMark(body)) ??
-    decoderFor(charsetOf(contentType)) ??
-    decoderFor(sniff(body)) ??
-    new TextDecoder();
-  return decoder.decode(body);
+export { decoderFor } from './encodings.ts';
+
+export interface DecodedHtml {
+  text: string;
+  /** The standard's name of what it was written in. */
+  encoding: string;
+}
+
+export function decodeHtml(body: Buffer, contentType: string | undefined): DecodedHtml {
+  const encoding =
+    encodingOf(byteOrderMark(body)) ??
+    encodingOf(charsetOf(contentType)) ??
+    encodingOf(sniff(body)) ??
+    'utf-8';
+  return { text: decoderFor(encoding)?.decode(body) ?? '', encoding };
 }
 
 export function byteOrderMark(body: Buffer): string | null {
@@ -26,13 +34,4 @@ export function charsetOf(contentType: string | undefined): string | null {
 function sniff(body: Buffer): string {
   // Undeclared text that is valid UTF-8 is UTF-8; anything else is read as browsers read the old web.
   return getEncoding(body, { defaultEncoding: isUtf8(body) ? 'utf-8' : 'windows-1252' });
-}
-
-/** null: no label of the standard, or one that is a name only (replacement, x-user-defined). */
-export function decoderFor(label: string | null): TextDecoder | null {
-  try {
-    return label === null ? null : new TextDecoder(label);
-  } catch {
-    return null;
-  }
 }

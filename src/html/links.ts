@@ -1,6 +1,5 @@
 /** The outlinks of a page, frames among them: absolute, normalised, each once, bounded. */
-import type { UrlRules } from '../settings.ts';
-import { normaliseUrl } from '../urls/index.ts';
+import type { NormalisedUrl } from '../urls/index.ts';
 import { captionOf } from './survey.ts';
 import { tidy } from './text.ts';
 import type { Element } from './walk.ts';
@@ -24,9 +23,9 @@ export interface PageLinks {
 }
 
 export interface LinkRules {
-  baseUrl: string;
   maxLinks: number;
-  rules: UrlRules;
+  /** Makes of what a link says the address it leads to. */
+  resolve: (href: string) => NormalisedUrl;
   /** Where a <meta> refresh leads, normalised. */
   refreshUrl: string | null;
 }
@@ -37,40 +36,45 @@ const MAX_REL_LENGTH = 100;
 /** Indented markup is mostly white space, which `tidy` takes away again. */
 const RAW_ANCHOR_LENGTH = 4 * MAX_ANCHOR_LENGTH;
 
-export function collectLinks(
-  anchors: readonly Element[],
-  { baseUrl, maxLinks, rules, refreshUrl }: LinkRules,
-): PageLinks {
-  const links = new Map<string, PageLink>();
-  let linksFound = 0;
-  let linksTooLong = 0;
-  if (refreshUrl !== null && maxLinks > 0) {
-    linksFound += 1;
-    links.set(refreshUrl, { url: refreshUrl, anchor: '', rel: 'refresh', nofollow: false });
+export class LinkCollector {
+  private readonly links = new Map<string, PageLink>();
+  private linksFound = 0;
+  private linksTooLong = 0;
+
+  constructor(private readonly rules: LinkRules) {
+    const { refreshUrl, maxLinks } = rules;
+    if (refreshUrl === null || maxLinks === 0) return;
+    this.linksFound += 1;
+    this.links.set(refreshUrl, { url: refreshUrl, anchor: '', rel: 'refresh', nofollow: false });
   }
-  for (const element of anchors) {
+
+  add(element: Element): void {
     // Beyond the bound links are only counted: to tell them apart would cost memory without a bound.
-    if (links.size >= maxLinks) {
-      linksFound += 1;
-      continue;
+    if (this.links.size >= this.rules.maxLinks) {
+      this.linksFound += 1;
+      return;
     }
-    const target = normaliseUrl(element.attribs.href ?? element.attribs.src ?? '', baseUrl, rules);
+    const target = this.rules.resolve(element.attribs.href ?? element.attribs.src ?? '');
     if (!target.ok) {
-      if (target.problem === 'too long') linksTooLong += 1;
-      continue;
+      if (target.problem === 'too long') this.linksTooLong += 1;
+      return;
     }
     const rel = relOf(element);
     const nofollow = (rel ?? '').split(' ').includes('nofollow');
-    const known = links.get(target.url);
+    const known = this.links.get(target.url);
     if (known === undefined) {
-      linksFound += 1;
-      links.set(target.url, { url: target.url, anchor: anchorOf(element), rel, nofollow });
+      this.linksFound += 1;
+      this.links.set(target.url, { url: target.url, anchor: anchorOf(element), rel, nofollow });
     } else {
       known.nofollow &&= nofollow;
       if (known.anchor === '') known.anchor = anchorOf(element);
     }
   }
-  return { links: [...links.values()], linksFound, linksTooLong };
+
+  found(): PageLinks {
+    const { linksFound, linksTooLong } = this;
+    return { links: [...this.links.values()], linksFound, linksTooLong };
+  }
 }
 
 function anchorOf(element: Element): string {

@@ -4,13 +4,10 @@
  * that nobody marked as one. A page that would have nothing left is taken whole.
  */
 import type { Survey } from './survey.ts';
-import { tidy } from './text.ts';
+import { TextBlocks } from './text-blocks.ts';
 import { type Document, type Element, isElement, type Node, walk } from './walk.ts';
 
-/** Of a page's main text, in characters: a novel. */
-const MAX_TEXT_LENGTH = 500_000;
-
-type Part =
+export type Part =
   /** Never text for a reader. */
   | 'silent'
   /** What every page of a site has around its own content. */
@@ -23,7 +20,7 @@ type Part =
   | 'link';
 
 /** One table, because it is asked twice for every element of every page. */
-const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
+export const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ...named(
     'silent',
     'script style template noscript head svg math iframe object canvas audio video select datalist textarea button',
@@ -43,9 +40,6 @@ const FURNITURE_ROLES: ReadonlySet<string> = new Set(
   'navigation banner contentinfo complementary search menu menubar toolbar dialog'.split(' '),
 );
 
-/** Above this share of link text a block is a list of links. */
-const MOST_LINKED = 0.5;
-
 export function mainText(document: Document, { mains, articles }: Survey): string {
   const [main] = mains;
   const [article] = articles;
@@ -56,49 +50,34 @@ export function mainText(document: Document, { mains, articles }: Survey): strin
 }
 
 function textOf(root: Node, { whole }: { whole: boolean }): string {
-  const blocks: string[] = [];
-  let length = 0;
-  let block = '';
-  let linked = 0;
+  const blocks = new TextBlocks(whole);
   let links = 0;
   let sections = isElement(root) ? 1 : 0;
-  const flush = (): void => {
-    if (block === '') return;
-    // Most of them are the line breaks between two tags.
-    const text = block.trim() === '' ? '' : tidy(block, MAX_TEXT_LENGTH - length);
-    if (text !== '' && (whole || linked <= MOST_LINKED * text.length)) {
-      blocks.push(text);
-      length += text.length + 1;
-    }
-    block = '';
-    linked = 0;
-  };
   walk(
     root,
     (node) => {
       if (node.type === 'text') {
-        block += node.data;
-        if (links > 0) linked += node.data.length;
+        blocks.add(node.data, links > 0);
         return 'into';
       }
-      if (!isElement(node)) return 'over';
+      if (!isElement(node)) return node.type === 'cdata' ? 'into' : 'over';
       const part = PARTS.get(node.name);
       if (part === 'silent' || (!whole && isFurniture(node, part, sections))) return 'over';
       if (part === 'link') links += 1;
-      else if (part !== undefined) flush();
+      else if (part !== undefined) blocks.flush();
       if (part === 'section') sections += 1;
-      return length >= MAX_TEXT_LENGTH ? 'stop' : 'into';
+      return blocks.isFull() ? 'stop' : 'into';
     },
     (node) => {
       if (!isElement(node)) return;
       const part = PARTS.get(node.name);
       if (part === 'link') links -= 1;
-      else if (part !== undefined) flush();
+      else if (part !== undefined) blocks.flush();
       if (part === 'section') sections -= 1;
     },
   );
-  if (length < MAX_TEXT_LENGTH) flush();
-  return blocks.join('\n');
+  blocks.flush();
+  return blocks.toString();
 }
 
 function isFurniture({ attribs }: Element, part: Part | undefined, sections: number): boolean {

@@ -1,15 +1,18 @@
 /** Makes of an HTML document what the crawl wants to know of it. */
 import { readDirectives } from '../robots/directives.ts';
 import type { UrlRules } from '../settings.ts';
-import { normaliseUrl } from '../urls/index.ts';
+import { addressesOf } from './addresses.ts';
+import { OutOfTime, Unwieldy } from './bounds.ts';
 import { decodeHtml } from './decode.ts';
-import { parseDocument } from './document.ts';
-import { collectLinks, type PageLinks } from './links.ts';
+import { parseDocument, type TreeOptions } from './document.ts';
+import { flatAnchors, readFlat } from './flat.ts';
+import { LinkCollector, type PageLinks } from './links.ts';
 import { mainText } from './main-text.ts';
-import { parseRefresh } from './refresh.ts';
-import { captionOf, survey } from './survey.ts';
+import { metaContents, pragma } from './metas.ts';
+import { captionOf, type Survey, survey } from './survey.ts';
 import { tidy } from './text.ts';
-import type { Element } from './walk.ts';
+
+import type { Document, Element } from './walk.ts';
 
 export interface ParsedPage extends PageLinks {
   title: string | null;
@@ -54,44 +57,60 @@ const MAX_HEADING_LENGTH = 300;
 /** BCP 47 recommends that much room for a tag. */
 const MAX_LANGUAGE_LENGTH = 35;
 
-/** A page that sends its reader on after more than this wants to be read; where it leads is then a link. */
-const LONGEST_REDIRECT_S = 10;
+export interface ParseOptions {
+  /** For the tree. What takes longer is read without one ... */
+  treeMs?: number;
+  /** ... or, so it is asked, not at all: OutOfTime is thrown. */
+  orThrow?: boolean;
+}
 
-/** Without `deep`, TooDeep is thrown for a page that would take long. */
-export function parsePage(source: PageSource, { deep = true } = {}): ParsedPage {
-  const { body, url, contentType, token, maxLinks, rules } = source;
-  const document = parseDocument(decodeHtml(body, contentType), { deep });
+export function parsePage(
+  source: PageSource,
+  { treeMs = Number.POSITIVE_INFINITY, orThrow = false }: ParseOptions = {},
+): ParsedPage {
+  const { body, url, contentType, maxLinks, rules } = source;
+  const { text: html, encoding } = decodeHtml(body, contentType);
+  const document = treeOf(html, { contentType, longestMs: treeMs }, orThrow);
+  const { found, text } = document === null ? readFlat(html) : surveyed(document);
+  const { canonical, refreshTo, ...addresses } = addressesOf(found, { url, rules, encoding });
+  const collector = new LinkCollector({ maxLinks, ...addresses });
+  if (document === null) flatAnchors(html, (anchor) => collector.add(anchor));
+  else for (const anchor of found.anchors) collector.add(anchor);
+  return { ...factsOf(source, found), text, canonical, refreshTo, ...collector.found() };
+}
+
+/** null: none is built of this one. */
+function treeOf(html: string, options: TreeOptions, orThrow: boolean): Document | null {
+  try {
+    return parseDocument(html, options);
+  } catch (error) {
+    if (error instanceof Unwieldy || (error instanceof OutOfTime && !orThrow)) return null;
+    throw error;
+  }
+}
+
+function surveyed(document: Document): { found: Survey; text: string } {
   const found = survey(document);
-  const { title, metas, relations } = found;
-  const baseUrl = resolve(found.base?.attribs.href, url) ?? url;
-  const canonical = relations.find((link) => hasWord(link.attribs.rel, 'canonical'));
-  const refresh = refreshOf(metas);
-  const refreshUrl = resolve(refresh?.target, baseUrl, rules);
-  const redirects = refresh !== null && refresh.seconds <= LONGEST_REDIRECT_S && refreshUrl !== url;
+  return { found, text: mainText(document, found) };
+}
+
+type Facts = Pick<ParsedPage, 'title' | 'language' | 'description' | 'headings' | 'noindex' | 'nofollow'>;
+
+function factsOf({ token, contentLanguage }: PageSource, { html, title, metas, headings }: Survey): Facts {
   return {
     title: caption(title, MAX_TITLE_LENGTH) || null,
-    language: languageOf(found.html, metas, source.contentLanguage),
-    description: tidy(metaContent(metas, 'description') ?? '', MAX_DESCRIPTION_LENGTH) || null,
-    canonical: resolve(canonical?.attribs.href, baseUrl, rules),
-    headings: found.headings
+    language: languageOf(html, metas, contentLanguage),
+    description: tidy(metaContents(metas, 'description')[0] ?? '', MAX_DESCRIPTION_LENGTH) || null,
+    headings: headings
       .map((heading) => ({ level: Number(heading.name[1]), text: caption(heading, MAX_HEADING_LENGTH) }))
       .filter(({ text }) => text !== ''),
-    text: mainText(document, found),
-    refreshTo: redirects ? refreshUrl : null,
     ...readDirectives(metaContents(metas, 'robots', token.toLowerCase()), token),
-    ...collectLinks(found.anchors, { baseUrl, maxLinks, rules, refreshUrl }),
   };
 }
 
 function caption(element: Element | null, maxLength: number): string {
   // Indented markup is mostly white space, which `tidy` takes away again.
   return element === null ? '' : tidy(captionOf(element, 4 * maxLength), maxLength);
-}
-
-function resolve(href: string | undefined, baseUrl: string, rules?: UrlRules): string | null {
-  if (href === undefined) return null;
-  const target = normaliseUrl(href, baseUrl, rules);
-  return target.ok ? target.url : null;
 }
 
 function languageOf(
@@ -103,32 +122,4 @@ function languageOf(
     html?.attribs.lang || html?.attribs['xml:lang'] || pragma(metas, 'content-language') || header || '';
   // A list names the readers a page is for, not the language it is in.
   return declared.includes(',') ? null : tidy(declared, MAX_LANGUAGE_LENGTH) || null;
-}
-
-function refreshOf(metas: readonly Element[]): ReturnType<typeof parseRefresh> {
-  const content = pragma(metas.filter(isForEverybody), 'refresh');
-  return content === undefined ? null : parseRefresh(content);
-}
-
-/** What stands in <noscript> asks for scripts, or leads to a page that says so. */
-function isForEverybody(meta: Element): boolean {
-  return !(meta.parent !== null && 'name' in meta.parent && meta.parent.name === 'noscript');
-}
-
-function metaContent(metas: readonly Element[], name: string): string | undefined {
-  return metaContents(metas, name)[0];
-}
-
-function metaContents(metas: readonly Element[], ...names: string[]): string[] {
-  return metas
-    .filter((meta) => names.includes(meta.attribs.name?.trim().toLowerCase() ?? ''))
-    .map((meta) => meta.attribs.content ?? '');
-}
-
-function pragma(metas: readonly Element[], name: string): string | undefined {
-  return metas.find((meta) => meta.attribs['http-equiv']?.trim().toLowerCase() === name)?.attribs.content;
-}
-
-function hasWord(attribute: string | undefined, word: string): boolean {
-  return (attribute ?? '').toLowerCase().split(/\s+/).includes(word);
 }

@@ -2,6 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type PageSource, parsePage } from './page.ts';
 
-const { body, ...source }: PageSource = workerData;
+export interface ThreadInput {
+  source: PageSource;
+  treeMs: number;
+}
+
+const { source, treeMs }: ThreadInput = workerData;
 // A Buffer arrives as the plain Uint8Array it is made of.
-parentPort?.postMessage(parsePage({ ...source, body: Buffer.from(body) }));
+parentPort?.postMessage(parsePage({ ...source, body: Buffer.from(source.body) }, { treeMs }));

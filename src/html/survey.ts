@@ -23,7 +23,9 @@ const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
 const MAX_CAPTION_NODES = 500;
 
 /** A document needs fewer; a page that is all headings says nothing by them. */
-const MAX_HEADINGS = 200;
+export const MAX_HEADINGS = 200;
+
+const HEADING = /^h[1-6]$/;
 
 export function survey(document: Document): Survey {
   const found: Survey = {
@@ -87,6 +89,10 @@ export function survey(document: Document): Survey {
     return 'into';
   });
   return found;
+}
+
+export function isHeading(name: string): boolean {
+  return HEADING.test(name);
 }
 
 /** The text inside, images by their description, until a little more than `length` characters are together. */

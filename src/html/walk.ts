@@ -1,9 +1,8 @@
 /** A walk over a parsed document without recursion: pages nest deeper than a call stack. */
-import type { CheerioAPI } from 'cheerio';
+import type { ChildNode, Document, Element } from 'domhandler';
 
-export type Document = CheerioAPI['_root'];
-export type Node = Document['children'][number];
-export type Element = Extract<Node, { attribs: unknown }>;
+export type Node = ChildNode;
+export type { Document, Element };
 
 /** What to do after a node: go into it, pass over what is inside, or end the walk. */
 export type Step = 'into' | 'over' | 'stop';

@@ -69,6 +69,7 @@ describe('with nothing configured', () => {
         maxHoldMs: 3_600_000,
         giveUpMs: 86_400_000,
       },
+      parseTimeoutMs: 30_000,
       fetchSlots: 200,
       heartbeatMs: 10_000,
       stopWithinMs: 25_000,

@@ -127,6 +127,12 @@ describe('the network layer, oddity by oddity', () => {
     expect(await verdict(oddUrl(name))).toEqual(asExpected(expected));
   });
 
+  test('XHTML is read as XML', async () => {
+    const page = await amble.db.page.findFirstOrThrow({ where: { crawlId, url: oddUrl('xhtml') } });
+    expect(page.title).toBe('Found');
+    expect((await verdict(`${oddUrl('xhtml')}linked`)).status).toBe('Fetched');
+  });
+
   test('a redirect that is not written in ASCII leads where a browser would go', async () => {
     const target = await verdict(`${oddUrl('redirect-in-utf-8')}sch%C3%B6n`);
     expect(target).toEqual(asExpected(rejected('redirect', /Redirected to itself/)));

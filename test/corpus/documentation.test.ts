@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/package-root.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { fileFor, isPage, type Walked, walkFiles } from './walk-files.ts';
+import { fileFor, isPage, listPages, rawTargets, type Walked, walkFiles } from './walk-files.ts';
 
 /** Trees made by three generators over a decade, none of them by us: host, directory, front page. */
 const TREES = [
@@ -74,6 +74,15 @@ describe('documentation that nobody here wrote', () => {
 
     test('every page that a walk over the files reaches is fetched, and no other', () => {
       expect(paths('Fetched')).toEqual(walked.pages);
+    });
+
+    test('every other page in the tree is one that no page fetched so much as mentions', () => {
+      const fetched = paths('Fetched').map((path) => new URL(path, 'http://h').pathname);
+      const asFile = (path: string) => (path.endsWith('/') ? `${path}index.html` : path);
+      const reached = new Set(fetched.map(asFile));
+      const mentioned = new Set(fetched.flatMap((path) => rawTargets(root, path)).map(asFile));
+      const missed = listPages(root).filter((path) => !reached.has(path) && mentioned.has(path));
+      expect(missed).toEqual([]);
     });
 
     test('every file that is no page is rejected, and every link into nowhere fails', () => {

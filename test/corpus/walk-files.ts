@@ -1,6 +1,6 @@
 /** The pages of a documentation tree that a reader can reach, found with nothing of Amble: files, cheerio and the URL standard. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, relative } from 'node:path';
 import { load } from 'cheerio';
 
 export interface Walked {
@@ -36,6 +36,29 @@ export function walkFiles(root: string, start: string): Walked {
     }
   }
   return { pages: found.pages.sort(), files: found.files.sort(), missing: found.missing.sort() };
+}
+
+/** Every page there is, linked or not, by the path it would be asked for. */
+export function listPages(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && isPage(entry.name))
+    .map((entry) => encodeURI(`/${relative(root, join(entry.parentPath, entry.name))}`));
+}
+
+/**
+ * Where the page at `path` might lead, found without any parser: everything that looks like a link, in comments and
+ * scripts too, so that what a parser overlooks is among it.
+ */
+export function rawTargets(root: string, path: string): string[] {
+  const source = readFileSync(fileFor(root, path) ?? '', 'latin1');
+  const base = /<base[^>]+href\s*=\s*["']?([^"'\s>]+)/i.exec(source)?.[1] ?? '';
+  const links = source.matchAll(/(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))/gi);
+  return [...links].flatMap(([, double, single, bare]) => {
+    const href = (double ?? single ?? bare ?? '').trim();
+    const from = new URL(base, `http://h${path}`);
+    const url = URL.canParse(href, from.href) ? new URL(href, from) : null;
+    return url?.origin === 'http://h' ? [url.pathname] : [];
+  });
 }
 
 function linksOf(file: string, path: string): string[] {

@@ -31,6 +31,14 @@ export const html = soup(
   ...'<main>|<article>|<h1>|<nav>|<font size=1>|</p>|</body>|</html>|<br>|<li>|<ruby>|<rt>|<object>|<applet>|<nobr>'.split(
     '|',
   ),
+  // Beyond the bounds of a tree, each with a little more of the rest.
+  `<p>${Array.from({ length: 100 }, (_, n) => `<b id=${n}>`).join('')}`,
+  '<p>x'.repeat(60),
+  '<span>'.repeat(300),
+  '</b>'.repeat(50),
+  '<a href="?\xe9">',
+  '<br/>',
+  '<title/>',
   '\xef\xbb\xbf',
   '\xfe\xff',
   '\xff\xfe',

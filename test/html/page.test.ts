@@ -307,3 +307,40 @@ describe('the encoding', () => {
     expect(page.links).toHaveLength(1);
   });
 });
+
+describe('XHTML', () => {
+  const xhtml = (html: string | Buffer, more = '') =>
+    parse(html, { contentType: `application/xhtml+xml${more}` });
+
+  test('is read as XML: what closes itself swallows nothing', () => {
+    const page =
+      xhtml(`<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="fr">
+      <head><title/><script src="a.js"/><style/></head><body><textarea/><p>Une&nbsp;phrase caf&eacute; &amp;eacute;
+      <![CDATA[<1>]]></p><a href="/a"/><a href="/b?x=1&amp;y=2">b</a><br></br></body></html>`);
+    expect(page).toMatchObject({ title: null, language: 'fr', text: 'Une phrase café &eacute; <1>' });
+    expect(page.links.map(({ url }) => url)).toEqual([
+      'https://example.org/a',
+      'https://example.org/b?x=1&y=2',
+    ]);
+  });
+
+  test('that is HTML under another name is read as that', () => {
+    expect(xhtml('<title>T</title><p>a<p>b<a href=/x>x')).toMatchObject({ title: 'T', linksFound: 1 });
+  });
+
+  test('sent as text/html is HTML', () => {
+    expect(parse('<html><title/><a href=/x>x</a></html>').links).toEqual([]);
+  });
+
+  test('says its encoding in its first line', () => {
+    const body = Buffer.from(
+      '<?xml version="1.0" encoding="iso-8859-1"?><html><title>Z\xfcrich \x96</title></html>',
+      'latin1',
+    );
+    expect(xhtml(body).title).toBe('Zürich –');
+  });
+
+  test('nested beyond all measure still gives its links', () => {
+    expect(xhtml(`<html>${'<div>'.repeat(50_000)}<a href="/x"/>`, '; charset=utf-8').links).toHaveLength(1);
+  });
+});

@@ -47,6 +47,11 @@ export function timedOut(errorKind: string, reason: RegExp): Expected {
 }
 
 const HTML = '<!DOCTYPE html><title>Found</title><p>Text';
+
+/** As HTML it is all script, and has neither title nor links. */
+const XHTML = `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><script src="a.js"/>
+  <title>Found</title></head><body><a href="/linked">x</a></body></html>`;
+
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
 
 export const ODDITIES: readonly Oddity[] = [
@@ -169,7 +174,7 @@ export const ODDITIES: readonly Oddity[] = [
   encoded('three-encodings', 'gzip, gzip, gzip', Buffer.from('?'), failed('bad-encoding', /not asked for/)),
 
   // Types
-  typed('xhtml', 'application/xhtml+xml', `<?xml version="1.0"?>${HTML}`, fetched),
+  typed('xhtml', 'application/xhtml+xml', XHTML, fetched),
   typed('html-without-a-type', null, HTML, fetched),
   typed('html-as-octet-stream', 'application/octet-stream', HTML, fetched),
   typed('html-as-plain-text', 'text/plain', HTML, fetched),

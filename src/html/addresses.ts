@@ -1,0 +1,58 @@
+/** Where a page says it leads: its links by its base and in its encoding, its canonical address, its refresh. */
+import type { UrlRules } from '../settings.ts';
+import { type NormalisedUrl, normaliseUrl } from '../urls/index.ts';
+import { encodeQuery } from './encodings.ts';
+import { pragma } from './metas.ts';
+import { parseRefresh } from './refresh.ts';
+import type { Survey } from './survey.ts';
+import type { Element } from './walk.ts';
+
+export interface Addresses {
+  /** Makes of what a link says the address it leads to. */
+  resolve: (href: string) => NormalisedUrl;
+  canonical: string | null;
+  /** Of a <meta> refresh, however late it comes. */
+  refreshUrl: string | null;
+  /** The same, where it takes the reader away before he has read. */
+  refreshTo: string | null;
+}
+
+/** A page that sends its reader on after more than this wants to be read; where it leads is then a link. */
+const LONGEST_REDIRECT_S = 10;
+
+export function addressesOf(
+  { base, metas, relations }: Survey,
+  { url, rules, encoding }: { url: string; rules: UrlRules; encoding: string },
+): Addresses {
+  const baseUrl = found(normaliseUrl(base?.attribs.href ?? '', url)) ?? url;
+  const resolve = (href: string): NormalisedUrl => normaliseUrl(inEncoding(href, encoding), baseUrl, rules);
+  const canonical = relations.find((link) => hasWord(link.attribs.rel, 'canonical'))?.attribs.href;
+  const refresh = parseRefresh(pragma(metas.filter(isForEverybody), 'refresh') ?? '');
+  const refreshUrl = refresh === null ? null : found(resolve(refresh.target));
+  const redirects = refresh !== null && refresh.seconds <= LONGEST_REDIRECT_S && refreshUrl !== url;
+  return {
+    resolve,
+    canonical: canonical === undefined ? null : found(resolve(canonical)),
+    refreshUrl,
+    refreshTo: redirects ? refreshUrl : null,
+  };
+}
+
+function found(target: NormalisedUrl): string | null {
+  return target.ok ? target.url : null;
+}
+
+/** What precedes the query is UTF-8 whatever the page is written in, and a fragment is never sent. */
+function inEncoding(href: string, encoding: string): string {
+  const [, path, query, fragment] = /^([^?#]*\?)([^#]*)(.*)$/s.exec(href) ?? [];
+  return path === undefined || query === undefined ? href : path + encodeQuery(query, encoding) + fragment;
+}
+
+/** What stands in <noscript> asks for scripts, or leads to a page that says so. */
+function isForEverybody(meta: Element): boolean {
+  return !(meta.parent !== null && 'name' in meta.parent && meta.parent.name === 'noscript');
+}
+
+function hasWord(attribute: string | undefined, word: string): boolean {
+  return (attribute ?? '').toLowerCase().split(/\s+/).includes(word);
+}

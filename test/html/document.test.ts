@@ -1,0 +1,51 @@
+import { load } from 'cheerio';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseDocument } from '../../src/html/document.ts';
+import { type Document, isElement, walk } from '../../src/html/walk.ts';
+import { html, SEED } from '../fuzz/arbitraries.ts';
+
+/** The tree as one text, with what is asked of it here. */
+function outline(document: Document): string {
+  let lines = '';
+  let depth = 0;
+  walk(
+    document,
+    (node) => {
+      const said = isElement(node)
+        ? JSON.stringify([node.name, node.namespace, node.attribs])
+        : 'data' in node
+          ? node.data
+          : '';
+      lines += `${depth} ${node.type} ${said}\n`;
+      if (node.type !== 'text') depth += 1;
+      return 'into';
+    },
+    () => {
+      depth -= 1;
+    },
+  );
+  return lines;
+}
+
+test('the lighter tree, built piece by piece, is the one that cheerio builds', () => {
+  // So that the seam between two pieces falls into it.
+  const filler = fc.constantFrom('', 'w '.repeat(8_180), '😀'.repeat(8_180), '<p>'.repeat(5_450));
+  let compared = 0;
+  fc.assert(
+    fc.property(filler, html, (before, body) => {
+      const text = before + body.toString('latin1');
+      let ours: Document;
+      try {
+        ours = parseDocument(text, { contentType: 'text/html', longestMs: 60_000 });
+      } catch {
+        // Beyond the bounds; see unwieldy.test.ts.
+        return;
+      }
+      compared += 1;
+      expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
+    }),
+    { seed: SEED, numRuns: 60 },
+  );
+  expect(compared).toBeGreaterThan(20);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { decodeHtml } from '../../src/html/decode.ts';
+import { decoderFor } from '../../src/html/encodings.ts';
+import { parsePage } from '../../src/html/index.ts';
+import { NO_RULES } from '../../src/urls/index.ts';
+
+const decode = (label: string, ...bytes: number[]) =>
+  decodeHtml(Buffer.from(bytes), `text/html; charset=${label}`).text;
+
+describe('an encoding', () => {
+  // Facts from the indexes of the Encoding standard (https://encoding.spec.whatwg.org/).
+  test.each([
+    ['windows-1252', [0x93, 0x68, 0x94, 0x80, 0x99, 0xe9], '“h”€™é'],
+    ['iso-8859-1', [0x85, 0x96, 0xfc], '…–ü'],
+    ['us-ascii', [0x92], '’'],
+    ['windows-1250', [0x8a, 0xf8], 'Šř'],
+    ['windows-1251', [0x80, 0xcf, 0xf0, 0xe8], 'ЂПри'],
+    ['windows-1253', [0xc1, 0xfe], 'Αώ'],
+    ['windows-1254', [0x80, 0xde], '€Ş'],
+    ['iso-8859-2', [0xa3, 0xb3], 'Łł'],
+    ['iso-8859-15', [0xa4], '€'],
+    ['iso-8859-16', [0xa4, 0xaa, 0xde], '€ȘŢ'.replace('Ţ', 'Ț')],
+    ['koi8-r', [0xf0, 0xd2, 0xc9, 0xd7, 0xc5, 0xd4], 'Привет'],
+    ['koi8-u', [0xa4, 0xa7], 'єї'],
+    ['macintosh', [0x80, 0xdb], 'Ä€'],
+    ['shift_jis', [0x93, 0xfa, 0x96, 0x7b, 0xb1], '日本ｱ'],
+    ['euc-jp', [0xc6, 0xfc, 0xcb, 0xdc], '日本'],
+    ['gbk', [0xc4, 0xe3, 0xba, 0xc3, 0x80, 0xa8, 0xbf], '你好€ǹ'],
+    ['gb18030', [0xc4, 0xe3, 0x81, 0x30, 0x81, 0x30], '你\u0080'],
+    ['euc-kr', [0xc7, 0xd1, 0x94, 0xee], '한뷁'],
+    ['big5', [0xa4, 0xa4, 0x87, 0x40], '中䏰'],
+    ['utf-16le', [0x41, 0x00, 0xac, 0x20], 'A€'],
+    ['utf-16be', [0x00, 0x41, 0x20, 0xac], 'A€'],
+    ['x-user-defined', [0x41, 0x80, 0xff], 'A\uf780\uf7ff'],
+  ])('%s is read as the standard has it', (label, bytes, expected) => {
+    expect(decode(label, ...bytes)).toBe(expected);
+  });
+
+  test('may come in pieces that end within a character', () => {
+    const decoder = decoderFor('big5');
+    const pieces = [[0xa4], [0xa4, 0x87], [0x40]].map((bytes) =>
+      decoder?.decode(Buffer.from(bytes), { stream: true }),
+    );
+    expect(pieces.join('') + decoder?.decode()).toBe('中䏰');
+  });
+});
+
+describe('the query of a link', () => {
+  const link = (href: Buffer, charset: string) =>
+    parsePage({
+      body: Buffer.concat([Buffer.from('<a href="'), href, Buffer.from('">x</a>')]),
+      url: 'http://example.org/',
+      contentType: `text/html; charset=${charset}`,
+      token: 'Amble',
+      maxLinks: 10,
+      rules: NO_RULES,
+    }).links[0]?.url;
+
+  test.each([
+    ['windows-1252', Buffer.from('/caf\xe9?q=caf\xe9#\xe9', 'latin1'), '/caf%C3%A9?q=caf%E9'],
+    ['windows-1252', Buffer.from('?q=&#8364;&#x416;', 'latin1'), '/?q=%80%26%231046%3B'],
+    ['windows-1251', Buffer.from([0x3f, 0xc6]), '/?%C6'],
+    ['shift_jis', Buffer.from([0x3f, 0x83, 0x5c]), '/?%83%5C'],
+    ['euc-kr', Buffer.from([0x3f, 0xc7, 0xd1]), '/?%C7%D1'],
+    ['gbk', Buffer.from([0x3f, 0xc4, 0xe3]), '/?%C4%E3'],
+    ['utf-8', Buffer.from('?q=café'), '/?q=caf%C3%A9'],
+    ['iso-2022-jp', Buffer.from('?q=%E9'), '/?q=%E9'],
+  ])('in a page in %s is in that, case %#', (charset, href, expected) => {
+    expect(link(href, charset)).toBe(`http://example.org${expected}`);
+  });
+});

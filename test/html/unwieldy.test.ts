@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { makeParser, type PageSource, parsePage } from '../../src/html/index.ts';
+import { NO_RULES } from '../../src/urls/index.ts';
+
+function source(html: string, more: Partial<PageSource> = {}): PageSource {
+  return {
+    body: Buffer.from(html),
+    url: 'https://example.org/dir/page',
+    contentType: 'text/html',
+    token: 'Amble',
+    maxLinks: 100,
+    rules: NO_RULES,
+    ...more,
+  };
+}
+
+/** Every <p> opens all of them again: 4 bytes, 300 elements. */
+const FORGOTTEN = `<p>${Array.from({ length: 300 }, (_, n) => `<b id=${n}>`).join('')}`;
+
+const DEEP = '<div>'.repeat(600);
+
+describe('a page of which no tree is built', () => {
+  test('costs no more memory than others', () => {
+    const before = process.memoryUsage().heapUsed;
+    const page = parsePage(source(`<title>T</title>${FORGOTTEN}${'<p>x'.repeat(5_000)}<a href=/x>x</a>`));
+    // Its tree would be a gigabyte. No collection is asked for: what was used and let go counts too.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(300e6);
+    expect(page).toMatchObject({ title: 'T', linksFound: 1 });
+  });
+
+  test.each([
+    ['many parts', FORGOTTEN + '<p>x'.repeat(500)],
+    ['deep', DEEP],
+  ])('has all that others have: %s', (_, bulk) => {
+    const html = `<!doctype html><html lang=de><head><base href="/base/"><title>A &amp; B</title>
+      <meta name=description content="Through &quot;it&quot;"><meta name=robots content=noindex>
+      <link rel=canonical href=c><noscript><meta http-equiv=refresh content="0;url=/no"></noscript></head><body>${bulk}</b>
+      <h2>Two <i>words</i></h2><p>Some text<script>var x = "<a href=/script>";</script> that is read.
+      <a href=one rel=nofollow>On<b>e</b><img alt=pic></a> and <A HREF='two?a=1&amp;b=2' title=t></A>
+      <template><a href=/template>t</a></template><!-- <a href=/comment>c</a> -->
+      <svg><title>Icon</title></svg><iframe src=/frame></iframe><map><area href=/area></map>`;
+    expect(parsePage(source(html))).toMatchObject({
+      title: 'A & B',
+      language: 'de',
+      description: 'Through "it"',
+      canonical: 'https://example.org/base/c',
+      headings: [{ level: 2, text: 'Two words' }],
+      refreshTo: null,
+      noindex: true,
+      text: expect.stringMatching(/Two words\nSome text that is read\. One and$/m),
+      linksFound: 4,
+      links: [
+        { url: 'https://example.org/base/one', anchor: 'One pic', rel: 'nofollow', nofollow: true },
+        { url: 'https://example.org/base/two?a=1&b=2', anchor: 't', rel: null, nofollow: false },
+        { url: 'https://example.org/frame', anchor: '', rel: null, nofollow: false },
+        { url: 'https://example.org/area', anchor: '', rel: null, nofollow: false },
+      ],
+    });
+  });
+
+  test('keeps the bound on links', () => {
+    const links = Array.from({ length: 500 }, (_, n) => `<a href=/${n}>${n}</a>`).join('');
+    const page = parsePage(source(DEEP + links));
+    expect(page.links).toHaveLength(100);
+    expect(page.linksFound).toBe(500);
+  });
+
+  test('is one that took too long, unless its caller would rather hear of it', () => {
+    const html = `<p>${'<i>x</i>'.repeat(100)}<a href=/x>x</a>`;
+    expect(parsePage(source(html), { treeMs: -1 }).links).toHaveLength(1);
+    expect(() => parsePage(source(html), { treeMs: -1, orThrow: true })).toThrow();
+  });
+});
+
+describe('a document of 10 MiB', () => {
+  const fill = (piece: (n: number) => string): string => {
+    const parts: string[] = [];
+    for (let length = 0, n = 0; length < 10 * 1024 * 1024; n += 1) {
+      const part = piece(n);
+      parts.push(part);
+      length += part.length;
+    }
+    return parts.join('');
+  };
+
+  // A tree of each is larger than the heap of the thread, or takes minutes.
+  test.each([
+    ['a table', `<table>${fill(() => '<tr><td>x')}`],
+    ['nested', fill(() => '<b>')],
+    ['attributes of one element', `<i${fill((n) => ` a${n}`)}>`],
+  ])(
+    'gives its links, however dense: %s',
+    async (_, html) => {
+      const page = await makeParser()(
+        source(`<title>Dense</title><a href=/first>1</a>${html}<a href=/last>2</a>`),
+      );
+      expect(page).toMatchObject({ title: 'Dense', linksFound: 2 });
+    },
+    120_000,
+  );
+});
