@@ -19,6 +19,7 @@ import { nudgeSignal } from '../workflows/messages.ts';
 import type { AdmittedPage } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
 import { readParsed } from './parse-page.ts';
+import type { StoredSitemap } from './read-sitemap.ts';
 
 export type PageEvent =
   | {
@@ -128,7 +129,7 @@ async function noteRequest(
 /** What X-Robots-Tag and <meta> say adds up, and nofollow of the page holds for each of its links. */
 function recordOf(
   hash: string,
-  { headings: _, text: __, ...page }: ParsedDocument,
+  { headings: _, text: __, sitemap, ...page }: ParsedDocument & Partial<Pick<StoredSitemap, 'sitemap'>>,
   found: Found,
 ): ParsedRecord {
   const header = found.kind === 'document' ? found.directives : { noindex: false, nofollow: false };
@@ -136,6 +137,8 @@ function recordOf(
   return {
     ...page,
     hash,
+    // One that an earlier version read has no such count.
+    listed: sitemap === undefined ? null : { skipped: sitemap.skipped ?? {} },
     noindex: page.noindex || header.noindex,
     links: nofollow ? page.links.map((link) => ({ ...link, nofollow })) : page.links,
   };

@@ -2,8 +2,9 @@
 import { Context } from '@temporalio/activity';
 import type { ParsedRef } from '../src/attempt.ts';
 import type { ParsedDocument } from '../src/html/index.ts';
-import { readSitemap as read } from '../src/sitemaps/index.ts';
+import { readSitemap as read, type SitemapFormat } from '../src/sitemaps/index.ts';
 import { registerEntries } from '../src/storage/register-entries.ts';
+import { type SkipCounts, sumSkips } from '../src/urls/index.ts';
 import type { Deps } from './deps.ts';
 import type { ParseInput } from './parse-page.ts';
 
@@ -11,6 +12,11 @@ import type { ParseInput } from './parse-page.ts';
 export type SitemapRead =
   | { ok: true; parsed: ParsedRef; remark: string | null }
   | { ok: false; reason: string };
+
+/** A sitemap as it stands in the content store. */
+export interface StoredSitemap extends ParsedDocument {
+  sitemap: { format: SitemapFormat; cut: boolean; skipped: SkipCounts };
+}
 
 /** A sitemap says nothing of itself. Its entries are no links of it: `pages.found_on` says where each came from. */
 const NO_PAGE: ParsedDocument = {
@@ -40,13 +46,16 @@ export function makeReadSitemap({ db, store, crawlOf }: Deps) {
     const { settings, keyedBy } = await crawlOf(crawlId);
     const context = Context.current();
     const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
-    const { format, entries, cut } = await read(store.stream(contentHash), source, async (batch) => {
+    let skipped: SkipCounts = {};
+    const { format, entries, tooLong, cut } = await read(store.stream(contentHash), source, async (batch) => {
       context.cancellationSignal.throwIfAborted();
-      await registerEntries(db, { settings, keyedBy, pageId, entries: batch });
+      const listed = { settings, keyedBy, pageId, entries: batch };
+      skipped = sumSkips(skipped, await registerEntries(db, listed));
       context.heartbeat();
     });
     if (format === null) return { ok: false, reason: 'Not a sitemap in any format that is read.' };
-    const parsed = { ...NO_PAGE, linksFound: entries, sitemap: { format, cut } };
+    if (tooLong > 0) skipped = sumSkips(skipped, { 'too long': tooLong });
+    const parsed: StoredSitemap = { ...NO_PAGE, linksFound: entries, sitemap: { format, cut, skipped } };
     const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
     const remark = cut ? 'Broken, or longer than a sitemap may be: its end was not read.' : null;
     return { ok: true, parsed: { hash, title: null }, remark };

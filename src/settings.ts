@@ -111,6 +111,8 @@ export interface CrawlSettings {
   /** Pages of one domain that may enter the crawl. */
   maxPagesPerDomain: number | null;
   maxDepth: number | null;
+  /** In a row. */
+  maxRedirects: number;
   /** Whether pages are also found by the sitemaps of the seeds' hosts. */
   sitemaps: boolean;
   delay: DelayRange;

@@ -80,15 +80,15 @@ describe('an outage of the content store', () => {
 describe('an error of the database', () => {
   const withCode = (code: string) => Object.assign(new Error('said by Postgres'), { code });
 
-  test.each(['ECONNREFUSED', '08006', '40P01', '53300', '57P01', '57P03'])(
-    '%s is not about what was asked',
-    (code) => {
-      expect(isDatabaseAway(withCode(code))).toBe(true);
-      expect(isDatabaseAway(new Error('wrapped', { cause: withCode(code) }))).toBe(true);
-    },
-  );
+  test.each([
+    ...['ECONNREFUSED', 'P1000', 'P1003', 'P2024'],
+    ...['08006', '25006', '28000', '28P01', '3D000', '40P01', '53300', '55006', '57P01', '57P03', '58030'],
+  ])('%s is not about what was asked', (code) => {
+    expect(isDatabaseAway(withCode(code))).toBe(true);
+    expect(isDatabaseAway(new Error('wrapped', { cause: withCode(code) }))).toBe(true);
+  });
 
-  test.each(['22021', '23505', '42P01', 'P0001'])('%s is', (code) => {
+  test.each(['22021', '23505', '25001', '3F000', '42P01', 'P0001', 'P2002', '5799'])('%s is', (code) => {
     expect(isDatabaseAway(withCode(code))).toBe(false);
   });
 

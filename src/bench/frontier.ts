@@ -160,6 +160,7 @@ class FrontierCrawl {
         detectedLanguage: null,
         refreshTo: null,
         linksTooLong: 0,
+        listed: null,
         linksFound: links.length,
         noindex: false,
         links: [...new Map(links.map((link) => [link.url, link])).values()],

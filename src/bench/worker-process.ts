@@ -43,7 +43,7 @@ function ready(child: ChildProcess): Promise<void> {
   });
 }
 
-async function peakOf(pid: number | undefined): Promise<number | null> {
+export async function peakOf(pid: number | undefined): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
   return kilobytes === undefined ? null : Number(kilobytes) / 1_024;

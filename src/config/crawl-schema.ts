@@ -34,6 +34,7 @@ export const crawlShape = {
   maxPages: countOrNone(1),
   maxPagesPerDomain: countOrNone(1),
   maxDepth: countOrNone(0),
+  maxRedirects: count(0),
   sitemaps: yesOrNo(),
   delay: delayRange(),
   order: oneOf('first-come', 'shuffled'),
@@ -92,6 +93,7 @@ export const CRAWL_DEFAULTS = {
   maxPages: 'none',
   maxPagesPerDomain: 'none',
   maxDepth: 'none',
+  maxRedirects: 5,
   sitemaps: false,
   domains: 'none',
   fetch: {
@@ -141,6 +143,7 @@ export function toCrawlSettings({
     maxPages: rest.maxPages,
     maxPagesPerDomain: rest.maxPagesPerDomain,
     maxDepth: rest.maxDepth,
+    maxRedirects: rest.maxRedirects,
     sitemaps: rest.sitemaps,
     delay: rest.delay,
     order: rest.order,

@@ -2,6 +2,7 @@
 import { finished, pipeline, Transform, Writable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { HEAD_BYTES } from './content-type.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 
 /** What Amble asks for, and so what it can read. zstd is not among it: Node 20 has no decoder. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
@@ -50,7 +51,7 @@ export function collectBody(options: {
   onDone: (body: CollectedBody) => void;
 }): BodyCollector {
   const { firstChunk, maxBytes, acceptHead, onDrain, onDone } = options;
-  const chunks: Buffer[] = [];
+  const kept = new GrowingBuffer(maxBytes);
   let bytes = 0;
   let judged = false;
   let destroyed = false;
@@ -58,13 +59,12 @@ export function collectBody(options: {
   const unwanted = (): Unwanted | null => {
     if (judged) return null;
     judged = true;
-    return acceptHead(Buffer.concat(chunks).subarray(0, HEAD_BYTES)) ? null : new Unwanted();
+    return acceptHead(kept.view().subarray(0, HEAD_BYTES)) ? null : new Unwanted();
   };
   const sink = new Writable({
     write(chunk: Buffer, _encoding, callback) {
-      const room = maxBytes - bytes;
       bytes += chunk.length;
-      if (room > 0) chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      kept.add(chunk);
       const isTooLarge = bytes > maxBytes;
       const refusal = isTooLarge || bytes >= HEAD_BYTES ? unwanted() : null;
       callback(refusal ?? (isTooLarge ? new TooLarge() : null));
@@ -75,10 +75,10 @@ export function collectBody(options: {
   });
   const done = (error?: Error | null): void => {
     if (destroyed) return;
-    if (error instanceof Unwanted) onDone({ kind: 'unwanted', head: Buffer.concat(chunks), bytes });
-    else if (error instanceof TooLarge) onDone({ kind: 'too-large', head: Buffer.concat(chunks), bytes });
+    if (error instanceof Unwanted) onDone({ kind: 'unwanted', head: kept.view(), bytes });
+    else if (error instanceof TooLarge) onDone({ kind: 'too-large', head: kept.view(), bytes });
     else if (error) onDone({ kind: 'failed', error });
-    else onDone({ kind: 'whole', body: Buffer.concat(chunks), bytes });
+    else onDone({ kind: 'whole', body: kept.view(), bytes });
   };
   // Undone in the reverse order. Each decoder's input has a bound too: data can be made that decodes to nothing for ever.
   const decoders = options.codings

@@ -28,6 +28,8 @@ export interface SitemapSummary {
   format: SitemapFormat | null;
   /** Entries handed on. */
   entries: number;
+  /** Those whose address is too long for anybody. */
+  tooLong: number;
   /** Longer than the limit of bytes or entries, or a broken archive: its end was not read. */
   cut: boolean;
 }
@@ -57,12 +59,18 @@ export async function readSitemap(
   }
   if (reader !== null && !cut) await entries.add(reader.end());
   await entries.flush();
-  return { format: reader?.format ?? null, entries: entries.count, cut: cut || entries.full };
+  return {
+    format: reader?.format ?? null,
+    entries: entries.count,
+    tooLong: entries.tooLong,
+    cut: cut || entries.full,
+  };
 }
 
 /** Raw entries become entries here, and are handed on when there are enough of them. */
 class Batches {
   count = 0;
+  tooLong = 0;
   /** There were more than are taken. */
   full = false;
   private batch: SitemapEntry[] = [];
@@ -76,10 +84,13 @@ class Batches {
     for (const raw of found) {
       this.full = this.count >= MAX_ENTRIES;
       if (this.full) return;
-      const entry = toEntry(raw, this.base);
-      if (entry === null) continue;
+      const target = normaliseUrl(raw.loc, this.base);
+      if (!target.ok) {
+        if (target.problem === 'too long') this.tooLong += 1;
+        continue;
+      }
       this.count += 1;
-      this.batch.push(entry);
+      this.batch.push({ kind: raw.kind, url: target.url, lastmod: parseLastmod(raw.lastmod) });
       if (this.batch.length >= BATCH) await this.flush();
     }
   }
@@ -95,9 +106,4 @@ function readerFor(text: string): FormatReader | null {
   const start = text.trimStart()[0];
   if (start === undefined) return null;
   return start === '<' ? new XmlReader() : new TextReader();
-}
-
-function toEntry({ kind, loc, lastmod }: RawEntry, base: string): SitemapEntry | null {
-  const target = normaliseUrl(loc, base);
-  return target.ok ? { kind, url: target.url, lastmod: parseLastmod(lastmod) } : null;
 }

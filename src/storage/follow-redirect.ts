@@ -7,8 +7,6 @@ import { letIn } from './let-in.ts';
 import type { PageRow } from './page-row.ts';
 import type { Queries } from './raw-sql.ts';
 
-const MOST_HOPS = 5;
-
 export interface Followed {
   /** Domains in which there may now be something to admit. */
   domains: string[];
@@ -23,13 +21,14 @@ export async function followRedirect(
   page: PageRow,
   target: string,
 ): Promise<Followed> {
-  const refusal = refusalOf(settings, page, target) ?? (await circleOf(tx, page, target));
+  const refusal = refusalOf(settings, page, target) ?? (await circleOf(tx, settings, page, target));
   if (refusal !== null) return { domains: [], refusal };
   const followed = newPage(settings, keyedBy, target, page.keyword);
-  if (!page.seed && page.kind === 'page') {
+  if (page.kind === 'page') {
     const full: SkipReason[] = [];
     await letIn(tx, settings, page.crawl_id, [followed], (reason) => full.push(reason));
-    if (full[0] !== undefined) return { domains: [], refusal: notFollowed(full[0]) };
+    // Where a seed moved to is what people asked for: it counts, and comes in even where there is no room.
+    if (!page.seed && full[0] !== undefined) return { domains: [], refusal: notFollowed(full[0]) };
   }
   await insertPages(tx, {
     crawlId: page.crawl_id,
@@ -48,14 +47,19 @@ export async function followRedirect(
 }
 
 /** Without this look ahead a circle would end just as well, but as pages that all claim to lead somewhere. */
-async function circleOf(tx: Queries, page: PageRow, target: string): Promise<string | null> {
+async function circleOf(
+  tx: Queries,
+  { maxRedirects }: CrawlSettings,
+  page: PageRow,
+  target: string,
+): Promise<string | null> {
   const [back] = await tx.$queryRaw<unknown[]>`
     WITH RECURSIVE ahead (redirect_to, step) AS (
       SELECT redirect_to, 1 FROM pages WHERE crawl_id = ${page.crawl_id} AND url_hash = ${urlHash(target)}
       UNION ALL
       SELECT next.redirect_to, step + 1 FROM ahead JOIN pages next
         ON next.crawl_id = ${page.crawl_id} AND next.url_hash = sha256(convert_to(ahead.redirect_to, 'UTF8'))
-      WHERE step <= ${MOST_HOPS})
+      WHERE step <= ${maxRedirects})
     SELECT 1 FROM ahead WHERE redirect_to = ${page.url} LIMIT 1`;
   return back === undefined ? null : 'not followed: the redirects lead in a circle';
 }
@@ -68,7 +72,8 @@ async function widenScope(tx: Queries, page: PageRow, host: string): Promise<voi
 }
 
 function refusalOf(settings: CrawlSettings, page: PageRow, target: string): string | null {
-  if (page.hops >= MOST_HOPS) return `not followed: more than ${MOST_HOPS} redirects in a row`;
+  if (page.hops >= settings.maxRedirects)
+    return `not followed: more than ${settings.maxRedirects} redirects in a row`;
   if (page.kind === 'sitemap') {
     if (!looksLikeSitemap(target)) return 'not followed: the target does not look like a sitemap';
     // What a robots.txt points to may be out of scope, and may move within its host.

@@ -41,6 +41,8 @@ export interface ParsedRecord {
   links: readonly OutLink[];
   linksFound: number;
   linksTooLong: number;
+  /** Of a sitemap, whose entries were registered as it was read; null: a page. */
+  listed: { skipped: SkipCounts } | null;
   noindex: boolean;
 }
 
@@ -177,7 +179,7 @@ async function finish(
       duplicate_of = (SELECT id FROM pages WHERE crawl_id = ${page.crawl_id} AND content_hash = ${content?.contentHash ?? null}
                       AND duplicate_of IS NULL),
       links_found = ${parsed?.linksFound ?? 0}::int,
-      links_skipped = ${parsed && linked && page.kind === 'page' ? skippedOf(parsed, linked.skipped) : null}::jsonb,
+      links_skipped = ${parsed && linked && skippedOf(parsed, linked.skipped)}::jsonb,
       noindex = ${parsed?.noindex ?? content?.directives.noindex ?? false},
       nofollow = ${content?.directives.nofollow ?? false}, etag = ${content?.etag ?? null},
       last_modified = ${content?.lastModified ?? null}, updated_at = now(),
@@ -190,9 +192,12 @@ async function finish(
 }
 
 /** As JSON; null: every link became a page. */
-function skippedOf({ links, linksFound, linksTooLong }: ParsedRecord, judged: SkipCounts): string | null {
+function skippedOf(
+  { links, linksFound, linksTooLong, listed }: ParsedRecord,
+  judged: SkipCounts,
+): string | null {
   const beyondBound = linksFound - links.length;
-  const skipped: SkipCounts = {
+  const skipped = listed?.skipped ?? {
     ...judged,
     ...(linksTooLong > 0 && { 'too long': linksTooLong }),
     ...(beyondBound > 0 && { 'too many on the page': beyondBound }),

@@ -4,7 +4,16 @@
  */
 import type { CrawlSettings } from '../settings.ts';
 import type { SitemapEntry } from '../sitemaps/index.ts';
-import { hostnameOf, inScope, normaliseUrl, type PolitenessUnit, whyNotFollow } from '../urls/index.ts';
+import {
+  countSkip,
+  hostnameOf,
+  inScope,
+  normaliseUrl,
+  type PolitenessUnit,
+  type SkipCounts,
+  type SkipReason,
+  whyNotFollow,
+} from '../urls/index.ts';
 import type { Database } from './database.ts';
 import { insertPages, type NewPage, newPage } from './insert-pages.ts';
 import { letIntoDomain } from './let-in.ts';
@@ -27,17 +36,20 @@ const MOST_INDEXES = 2;
 
 /**
  * A page is held to the crawl's scope like any link, whichever host its sitemap is on: what may be fetched is for the
- * robots.txt of its own host to say. A further sitemap must be in scope or on the host of its index.
+ * robots.txt of its own host to say. A further sitemap must be in scope or on the host of its index. Returns how many of
+ * them were left out, and why.
  */
-export async function registerEntries(db: Database, listed: ListedEntries): Promise<void> {
+export async function registerEntries(db: Database, listed: ListedEntries): Promise<SkipCounts> {
   const { settings, keyedBy, pageId, entries } = listed;
-  const pages = await db.atomically(async (tx) => {
+  const { pages, skipped } = await db.atomically(async (tx) => {
+    const skipped: SkipCounts = {};
+    const skip = (reason: SkipReason, urls = 1): void => countSkip(skipped, reason, urls);
     const sitemap = await lockPage(tx, pageId);
     // It has ended meanwhile, cancelled perhaps: then nobody would look after what is added now.
-    if (sitemap === null || !isUnderWay(sitemap)) return [];
-    const { further, pages: listedPages } = sorted(settings, keyedBy, sitemap, entries);
-    const pages = await letIntoDomain(tx, settings, sitemap.crawl_id, listedPages, () => {});
-    await registerSitemaps(tx, keyedBy, sitemap, further, sitemap.depth + 1);
+    if (sitemap === null || !isUnderWay(sitemap)) return { pages: [], skipped };
+    const { further, pages: listedPages } = sorted(settings, keyedBy, sitemap, entries, skip);
+    const pages = await letIntoDomain(tx, settings, sitemap.crawl_id, listedPages, skip);
+    await registerSitemaps(tx, keyedBy, sitemap, further, sitemap.depth + 1, skip);
     await insertPages(tx, {
       crawlId: sitemap.crawl_id,
       order: settings.order,
@@ -47,9 +59,10 @@ export async function registerEntries(db: Database, listed: ListedEntries): Prom
       foundOn: sitemap.id,
       pages,
     });
-    return pages.map((page) => ({ ...page, crawlId: sitemap.crawl_id }));
+    return { pages: pages.map((page) => ({ ...page, crawlId: sitemap.crawl_id })), skipped };
   });
   await recordLastmod(db, pages);
+  return skipped;
 }
 
 function sorted(
@@ -57,27 +70,27 @@ function sorted(
   keyedBy: PolitenessUnit,
   sitemap: PageRow,
   entries: readonly SitemapEntry[],
+  skip: (reason: SkipReason) => void,
 ): { further: string[]; pages: NewPage[] } {
-  const scope = { scope: settings.scope, seedHosts: sitemap.scope_hosts };
-  const host = hostnameOf(sitemap.url);
-  const further = entries.filter(
-    ({ kind, url }) =>
-      kind === 'sitemap' && sitemap.depth < MOST_INDEXES && (hostnameOf(url) === host || inScope(url, scope)),
-  );
   const follow = { ...settings, seedHosts: sitemap.scope_hosts };
-  const pages = entries
-    .filter(({ kind }) => kind === 'page')
-    .flatMap((entry) => {
-      const target = normaliseUrl(entry.url, undefined, settings.urls);
-      return target.ok && whyNotFollow(target.url, follow) === null ? [{ ...entry, url: target.url }] : [];
-    });
-  return {
-    further: further.map(({ url }) => url),
-    pages: pages.map(({ url, lastmod }) => ({
-      ...newPage(settings, keyedBy, url, sitemap.keyword),
-      lastmod,
-    })),
-  };
+  const host = hostnameOf(sitemap.url);
+  const further: string[] = [];
+  const pages: NewPage[] = [];
+  for (const { kind, url, lastmod } of entries) {
+    if (kind === 'sitemap') {
+      if (sitemap.depth >= MOST_INDEXES) skip('too many sitemap indexes in a row');
+      else if (hostnameOf(url) !== host && !inScope(url, follow)) skip('out of scope');
+      else further.push(url);
+      continue;
+    }
+    const target = normaliseUrl(url, undefined, settings.urls);
+    // It has been read as a URL before: all that can be against it now is the crawl's own bound.
+    const reason = target.ok ? whyNotFollow(target.url, follow) : 'too long';
+    if (target.ok && reason === null)
+      pages.push({ ...newPage(settings, keyedBy, target.url, sitemap.keyword), lastmod });
+    else if (reason !== null) skip(reason);
+  }
+  return { further, pages };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Every outbound link is kept; those in scope enter the frontier. */
 import type { CrawlSettings } from '../settings.ts';
 import {
+  countSkip,
   type PolitenessUnit,
   type SkipCounts,
   type SkipReason,
@@ -44,9 +45,7 @@ export async function registerLinks(
                 ${hashed.map(({ link }) => link.anchor)}::text[], ${hashed.map(({ link }) => link.rel)}::text[])
          AS link (hash, url, anchor, rel)
     ON CONFLICT DO NOTHING`;
-  const skip = (reason: SkipReason): void => {
-    skipped[reason] = (skipped[reason] ?? 0) + 1;
-  };
+  const skip = (reason: SkipReason): void => countSkip(skipped, reason);
   const followed = hashed.filter(({ link }) => {
     const reason = whyNot(settings, page, link);
     if (reason !== null) skip(reason);

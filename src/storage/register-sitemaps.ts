@@ -1,7 +1,7 @@
 /** How sitemaps enter a crawl: from the robots.txt of a seed's origin, and from an index. */
 import type { CrawlSettings } from '../settings.ts';
 import { announcedSitemaps } from '../sitemaps/index.ts';
-import { originOf, type PolitenessUnit } from '../urls/index.ts';
+import { originOf, type PolitenessUnit, type SkipReason } from '../urls/index.ts';
 import type { Database } from './database.ts';
 import { insertPages, newPage } from './insert-pages.ts';
 import { isUnderWay, lockPage, type PageRow } from './page-row.ts';
@@ -33,7 +33,8 @@ export async function announceSitemaps(
   return db.atomically(async (tx) => {
     const page = await lockPage(tx, pageId);
     if (page === null || !isUnderWay(page)) return [];
-    return registerSitemaps(tx, keyedBy, page, announcedSitemaps(robots.body, origin), 0);
+    // Nobody has a row to count in here, and a robots.txt names a thousand at most.
+    return registerSitemaps(tx, keyedBy, page, announcedSitemaps(robots.body, origin), 0, () => {});
   });
 }
 
@@ -44,6 +45,7 @@ export async function registerSitemaps(
   page: PageRow,
   urls: readonly string[],
   depth: number,
+  skip: (reason: SkipReason, urls: number) => void,
 ): Promise<string[]> {
   if (urls.length === 0) return [];
   const [{ known } = { known: 0 }] = await tx.$queryRaw<{ known: number }[]>`
@@ -51,6 +53,7 @@ export async function registerSitemaps(
   const pages = urls
     .slice(0, Math.max(0, MOST_SITEMAPS - known))
     .map((url) => newPage({ types: [] }, keyedBy, url, page.keyword));
+  if (pages.length < urls.length) skip('too many sitemaps', urls.length - pages.length);
   await insertPages(tx, {
     crawlId: page.crawl_id,
     order: 'first-come',

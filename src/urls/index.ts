@@ -9,11 +9,13 @@ export {
 } from './normalise.ts';
 export { fits } from './pattern.ts';
 export {
+  countSkip,
   type FollowRule,
   inScope,
   type ScopeRule,
   type SkipCounts,
   type SkipReason,
+  sumSkips,
   whyNotFollow,
 } from './scope.ts';
 export { type Place, placeInDomain, placeOf, type Shape, shapeOf } from './shape.ts';

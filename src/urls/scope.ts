@@ -29,10 +29,23 @@ export type SkipReason =
   | 'beyond max-depth'
   | 'too long'
   | 'too many on the page'
+  | 'too many sitemaps'
+  | 'too many sitemap indexes in a row'
   | TrapReason
   | FullReason;
 
 export type SkipCounts = Partial<Record<SkipReason, number>>;
+
+export function countSkip(counts: SkipCounts, reason: SkipReason, links = 1): void {
+  counts[reason] = (counts[reason] ?? 0) + links;
+}
+
+export function sumSkips(...all: readonly SkipCounts[]): SkipCounts {
+  const sums = new Map<string, number>();
+  for (const [reason, links] of all.flatMap((counts) => Object.entries(counts)))
+    sums.set(reason, (sums.get(reason) ?? 0) + links);
+  return Object.fromEntries(sums);
+}
 
 /** `url` is a normalised URL. */
 export function inScope(url: string, { scope, seedHosts }: ScopeRule): boolean {

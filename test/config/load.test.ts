@@ -78,6 +78,7 @@ describe('with nothing configured', () => {
         scope: 'site',
         maxPages: null,
         maxDepth: null,
+        maxRedirects: 5,
         sitemaps: false,
         delay: { minMs: 10_000, maxMs: 10_000 },
         order: 'first-come',

@@ -68,6 +68,8 @@ describe('sitemaps', () => {
       expect(statusOf('/soft-404.xml')).toEqual(['sitemap', 'Rejected']);
       expect(rows.get('/soft-404.xml')?.reason).toMatch(/Not a sitemap/);
       expect(rows.get('/index.xml')?.linksFound).toBe(5);
+      expect(rows.get('/packed.xml.gz')?.linksSkipped).toEqual({ 'out of scope': 1 });
+      expect(rows.get('/list.txt')?.linksSkipped).toBeNull();
       expect(rows.get('/1.html')).toMatchObject({ depth: 1, lastmod: new Date('2024-05-01T00:00:00Z') });
       expect(web.arrivalsAt('a', '/private.xml')).toEqual([]);
       expect(web.arrivalsAt('a', '/sitemap.xml')).toEqual([]);

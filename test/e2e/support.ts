@@ -22,6 +22,8 @@ export interface Ended {
 }
 
 export interface RunningProgram {
+  /** undefined: it could not be started. */
+  pid: number | undefined;
   ended: Promise<Ended>;
   /** All that it has said so far. */
   said(): Pick<Ended, 'stdout' | 'stderr'>;
@@ -108,6 +110,7 @@ export function startProgram(
   const said = { stdout: '', stderr: '' };
   const ended = endOf(child, said);
   return {
+    pid: child.pid,
     ended,
     said: () => said,
     says: (pattern) =>

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { linesOf } from '../../src/http/index.ts';
@@ -207,6 +209,35 @@ describe('a body over its limit', () => {
       cut: null,
       bodyBytes: 50_000,
     });
+  });
+});
+
+describe('a body of one-byte chunks', () => {
+  // Loopback holds a few MiB that nobody has read yet; what is sent is several times that.
+  const BYTES = 4 * 2 ** 20;
+
+  test('costs memory in proportion to its bytes, not to its chunks', { timeout: 60_000 }, async () => {
+    setFlagsFromString('--expose-gc');
+    const held = (): number => {
+      runInNewContext('gc')();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const chunks = Buffer.from('1\r\nx\r\n'.repeat(BYTES));
+    const before = held();
+    let after = Number.POSITIVE_INFINITY;
+    const server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      socket.write(chunks, () => {
+        after = held();
+        socket.end('0\r\n\r\n');
+      });
+    });
+    const { body } = await sendForResponse(`http://127.0.0.1:${server.port}/`, {
+      limits: { headersTimeoutMs: 50_000, totalTimeoutMs: 50_000, maxBodyBytes: BYTES },
+    });
+    expect(body?.equals(Buffer.alloc(BYTES, 'x'))).toBe(true);
+    expect(after - before).toBeLessThan(8 * BYTES);
   });
 });
 

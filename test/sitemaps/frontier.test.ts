@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { SitemapEntry } from '../../src/sitemaps/index.ts';
 import { admitSitemaps } from '../../src/storage/admit-sitemaps.ts';
 import { cancelIdlePages } from '../../src/storage/cancel.ts';
+import { readProgress } from '../../src/storage/progress.ts';
 import { registerEntries } from '../../src/storage/register-entries.ts';
 import { announceSitemaps } from '../../src/storage/register-sitemaps.ts';
 import { countPages } from '../../src/storage/sweep.ts';
+import { NO_RULES, type SkipCounts } from '../../src/urls/index.ts';
 import type { AdmittedPage } from '../../workflows/pages.ts';
 import {
   atOnce,
@@ -59,7 +61,7 @@ async function nextSitemap(crawl: TestCrawl, who = 'somebody'): Promise<Admitted
   return (await crawl.admit(by)).find(({ sitemap }) => sitemap);
 }
 
-function list(crawl: TestCrawl, { pageId }: AdmittedPage, ...entries: SitemapEntry[]): Promise<void> {
+function list(crawl: TestCrawl, { pageId }: AdmittedPage, ...entries: SitemapEntry[]): Promise<SkipCounts> {
   return registerEntries(db(), { settings: crawl.settings, keyedBy: 'host', pageId, entries });
 }
 
@@ -155,6 +157,31 @@ describe('an entry', () => {
     expect(await crawl.urls()).toEqual(['http://a.test/', 'http://a.test/in', ROOT]);
   });
 
+  test('that does not enter is counted with the reason, and the crawl shows it', async () => {
+    const { crawl, sitemap } = await readSitemap({
+      scope: 'host',
+      exclude: ['/private/*'],
+      maxPagesPerDomain: 2,
+      urls: { ...NO_RULES, maxLength: 40 },
+    });
+    const skipped = await list(
+      crawl,
+      sitemap,
+      page('http://b.test/'),
+      page('http://a.test/private/1'),
+      page('http://a.test/private/2'),
+      page(`http://a.test/${'a'.repeat(40)}`),
+      page('http://a.test/in'),
+      page('http://a.test/full'),
+      further('http://b.test/sitemap.xml'),
+    );
+    const expected = { 'out of scope': 2, excluded: 2, 'too long': 1, 'domain full': 1 };
+    expect(skipped).toEqual(expected);
+    await crawl.record(sitemap, { parsed: { ...linksTo(), linksFound: 7, listed: { skipped } } });
+    expect((await crawl.page(ROOT)).linksSkipped).toEqual(expected);
+    expect((await readProgress(db(), crawl.id))?.skipped).toEqual(expected);
+  });
+
   test('of a sitemap that has ended meanwhile does not enter', async () => {
     const { crawl, sitemap } = await readSitemap();
     await cancelIdlePages(db(), crawl.id, async () => false);
@@ -176,7 +203,8 @@ describe('an index', () => {
     const third = await nextSitemap(crawl, 'third');
     expect(third?.url).toBe('http://a.test/3.xml');
     if (third === undefined) return;
-    await list(crawl, third, further('http://a.test/4.xml'), page('http://a.test/x'));
+    const skipped = await list(crawl, third, further('http://a.test/4.xml'), page('http://a.test/x'));
+    expect(skipped).toEqual({ 'too many sitemap indexes in a row': 1 });
     expect(await sitemapsOf(crawl)).toEqual(['http://a.test/1.xml', 'http://a.test/3.xml', ROOT]);
     expect((await crawl.page('http://a.test/x')).depth).toBe(1);
   });

@@ -47,6 +47,15 @@ describe('a sitemap', () => {
     ]);
   });
 
+  it('counts the addresses that are too long, and leaves out what is none', async () => {
+    const body = urlset(
+      url(`https://example.org/${'a'.repeat(3_000)}`),
+      url('mailto:ann@example.org'),
+      url('https://example.org/a'),
+    );
+    expect(await read(body)).toMatchObject({ entries: 1, tooLong: 1, urls: ['https://example.org/a'] });
+  });
+
   it('gives the same however its bytes are cut into pieces', async () => {
     const body = urlset(url('https://example.org/ä?a=1&amp;b=2'), url('https://example.org/<![CDATA[x&y]]>'));
     const whole = await read(body, {}, 1_000_000);
@@ -243,7 +252,7 @@ test(`no more than ${MAX_ENTRIES} entries are read, a batch at a time`, async ()
   const summary = await readSitemap(inPieces(lines, 65_536), SOURCE, async (batch) => {
     sizes.push(batch.length);
   });
-  expect(summary).toEqual({ format: 'text', entries: MAX_ENTRIES, cut: true });
+  expect(summary).toEqual({ format: 'text', entries: MAX_ENTRIES, tooLong: 0, cut: true });
   expect(sizes).toEqual(Array(MAX_ENTRIES / 1_000).fill(1_000));
 });
 

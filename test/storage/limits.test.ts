@@ -75,6 +75,23 @@ test('a domain takes as many pages as its limit says, seeds and redirects includ
   });
 });
 
+test('where a seed moved to is counted in its domain, and comes in even where there is no room', async () => {
+  const crawl = await startCrawl(db(), {
+    seeds: ['http://old.test/1', 'http://old.test/2', 'http://old.test/3'],
+    maxPagesPerDomain: 2,
+  });
+  for (const [i, seed] of (await crawl.admit()).entries())
+    await crawl.record(seed, { report: redirectTo(`http://new.test/${i}`) });
+  const [first] = await crawl.admit();
+  await crawl.record(first, { parsed: linksTo('http://new.test/more') });
+  expect((await crawl.urls()).filter((url) => url.includes('new.test'))).toEqual([
+    'http://new.test/0',
+    'http://new.test/1',
+    'http://new.test/2',
+  ]);
+  expect((await readProgress(db(), crawl.id))?.skipped).toEqual({ 'domain full': 1 });
+});
+
 test('pages of one directory that end at the same moment neither dead-lock nor run far over its limit', async () => {
   const crawl = await startCrawl(db(), { traps: { ...unlimited, maxPerDirectory: 50 } });
   await crawl.add(...numbered(10, 'many.test'));

@@ -89,6 +89,16 @@ test('five redirects in a row are followed, a sixth is not', async () => {
   });
 });
 
+test('as many redirects in a row are followed as the crawl allows', async () => {
+  const crawl = await startCrawl(db(), { seeds: ['http://a.test/0'], maxRedirects: 1 });
+  for (let hop = 0; hop <= 1; hop += 1) {
+    const [page] = await crawl.admit();
+    await crawl.record(page, { report: redirectTo(`http://a.test/${hop + 1}`) });
+  }
+  expect(await crawl.urls()).toEqual(['http://a.test/0', 'http://a.test/1']);
+  expect((await crawl.page('http://a.test/1')).reason).toBe('not followed: more than 1 redirects in a row');
+});
+
 test('a target already known is not entered twice, nor is a page that redirects to itself', async () => {
   const crawl = await startCrawl(db());
   const known = await crawl.underWay('http://a.test/known');

@@ -28,6 +28,7 @@ export const SETTINGS: CrawlSettings = {
   maxPages: null,
   maxPagesPerDomain: null,
   maxDepth: null,
+  maxRedirects: 5,
   sitemaps: false,
   delay: { minMs: 0, maxMs: 0 },
   order: 'first-come',
@@ -221,6 +222,7 @@ export function linksTo(...urls: string[]): NonNullable<AttemptToRecord['parsed'
     links,
     linksFound: links.length,
     linksTooLong: 0,
+    listed: null,
     noindex: false,
   };
 }

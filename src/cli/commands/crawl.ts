@@ -3,6 +3,7 @@ import { type AmbleConfig, BadInput, type CrawlRequest, parseCrawlInput } from '
 import type { Progress } from '../../storage/progress.ts';
 import { ensureBackground } from '../background.ts';
 import { commandLine } from '../command-line.ts';
+import { contactAdvice } from '../contact-advice.ts';
 import { checkCrawlId, newCrawlId } from '../crawl-id.ts';
 import { type CrawlAtHand, endOf, reachCrawl, untilOpened } from '../crawls.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
@@ -56,6 +57,8 @@ export async function crawlCommand(urls: string[], options: CrawlOptions): Promi
     allowNetworks: allowNetwork,
   });
   const wish = { ...readWish(urls, options, config), options };
+  const advice = wish.request && contactAdvice(config);
+  if (advice !== null) say(advice);
   return options.detach ? crawlInBackground(config, wish) : crawlHere(config, wish);
 }
 

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { contactAdvice } from '../../src/cli/contact-advice.ts';
+import { loadConfig } from '../../src/config/index.ts';
+
+const adviceFor = (flags: Record<string, unknown>) =>
+  contactAdvice(loadConfig({ env: {}, cwd: import.meta.dirname, flags }));
+
+test('who crawls without saying who they are is told how to', () => {
+  expect(adviceFor({})).toMatch(/"contact" \(AMBLE_CONTACT\)/);
+  expect(adviceFor({ userAgent: 'Somebot/1.0' })).not.toBeNull();
+});
+
+test.each([
+  { contact: 'https://example.org/bot' },
+  { from: 'crawl@example.org' },
+  { userAgent: 'Somebot/1.0 (+https://example.org/bot)' },
+  { allowNetworks: ['127.0.0.0/8'] },
+])('nothing is said with %o', (flags) => {
+  expect(adviceFor(flags)).toBeNull();
+});

@@ -1,0 +1,80 @@
+/** Nothing grows: whatever servers send, the worker that reads it stays up and within its memory. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { peakOf } from '../../src/bench/worker-process.ts';
+import { isOpen } from '../../src/outcome.ts';
+import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.ts';
+import { type HostileWeb, startHostileWeb } from './hostile-answers.ts';
+
+const HOSTS = 10;
+
+/** Of each heap: V8 holds every thread to it, the main one, those of workflows, and the one that parses. */
+const HEAP_MB = 512;
+
+/** All of the process, with what is in no heap: bodies, and the SDK's own part. Half of it is there before a page comes. */
+const MOST_MB = 1_536;
+
+const BRISK = {
+  delay: '10ms',
+  concurrency: 4,
+  sweepInterval: '500ms',
+  retry: { maximumAttempts: 1 },
+  maxPagesPerDomain: 5,
+  window: 30,
+  fetch: { headersTimeout: '2s', totalTimeout: '6s' },
+};
+
+let amble: AmbleProcess;
+let web: HostileWeb;
+beforeAll(async () => {
+  web = await startHostileWeb(HOSTS);
+  amble = await startAmbleProcess({
+    settings: { logLevel: 'warn' },
+    env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
+  });
+});
+afterAll(async () => {
+  await amble?.stop();
+  await web?.stop();
+});
+
+/** What some of them end with, as a sign that they do what their names say. On a busy machine time may run out first. */
+const REASONS: Record<string, RegExp> = {
+  'gzip-bomb': /^Larger than 10MiB|not done within/,
+  'brotli-bomb': /^Larger than 10MiB|not done within/,
+  'bomb-in-a-bomb': /^Larger than 10MiB|not done within/,
+  'nothing-for-ever': /^Larger than 10MiB|not done within/,
+  'endless-body': /^Larger than 10MiB|not done within/,
+  'endless-headers': /headers .* too large/,
+  'endless-trailers': /headers .* too large/,
+  'dripping-body': /not done within/,
+  silence: /did not answer within/,
+  'too-short': /not as long as its Content-Length says/,
+  'reset-in-the-body': /not as long as|in the middle of the body/,
+};
+
+it(`200 hostile pages in a worker with ${HEAP_MB} MB of heap all come to an end, and the worker does not`, {
+  timeout: 300_000,
+}, async () => {
+  expect(web.seeds.length).toBeGreaterThanOrEqual(200);
+  const { crawlId } = await amble.crawl({ seeds: web.seeds, ...web.network, ...BRISK });
+
+  const rows = await amble.db.page.findMany({ where: { crawlId } });
+  expect(rows.filter(({ status }) => isOpen(status))).toEqual([]);
+  const known = new Set(rows.map(({ url }) => url));
+  expect(web.seeds.filter((url) => !known.has(url) || !web.asked.has(new URL(url).pathname))).toEqual([]);
+  for (const { url, reason } of rows) {
+    const [, kind = ''] = new URL(url).pathname.split('/');
+    if (REASONS[kind] !== undefined)
+      expect([url, reason]).toEqual([url, expect.stringMatching(REASONS[kind])]);
+  }
+
+  // Nobody would have started it again.
+  const { pid } = amble.worker;
+  const peak = await peakOf(pid);
+  console.log(
+    `The worker, still process ${pid}, held ${peak?.toFixed() ?? 'an unknown number of'} MB at most.`,
+  );
+  if (peak !== null) expect(peak).toBeLessThan(MOST_MB);
+  expect(amble.worker.said().stderr.match(/Worker ready/g)).toHaveLength(1);
+  expect(pid !== undefined && process.kill(pid, 0)).toBe(true);
+});

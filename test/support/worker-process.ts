@@ -1,0 +1,73 @@
+/** A worker process of the build on the engines of the test run, for what must not happen to the test's own process. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { packageRoot } from '../../src/package-root.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import type { CrawlResult } from '../../workflows/crawl.ts';
+import { cleanEnvironment, type RunningProgram, startProgram } from '../e2e/support.ts';
+import { freshDatabase, testEngines } from './engines.ts';
+
+export interface AmbleProcess {
+  db: Database;
+  worker: RunningProgram;
+  /** Runs a crawl to its end; rejects at once if the worker ends before it. */
+  crawl(input: Record<string, unknown>): Promise<CrawlResult>;
+  stop(): Promise<void>;
+}
+
+export async function startAmbleProcess({
+  settings,
+  env,
+}: {
+  settings: Record<string, unknown>;
+  env: Record<string, string>;
+}): Promise<AmbleProcess> {
+  const { temporalAddress: address, namespace } = testEngines();
+  const home = await mkdtemp(join(tmpdir(), 'amble-process-'));
+  const database = await freshDatabase();
+  const taskQueue = `test-${randomBytes(4).toString('hex')}`;
+  await writeFile(join(home, 'amble.config.json'), JSON.stringify(settings));
+  const worker = startProgram(
+    process.execPath,
+    [join(packageRoot, 'dist', 'src', 'cli.js'), 'worker', '--home', home],
+    {
+      cwd: home,
+      env: {
+        ...cleanEnvironment(),
+        TEMPORAL_ADDRESS: address,
+        TEMPORAL_NAMESPACE: namespace,
+        DATABASE_URL: database.url,
+        AMBLE_TASK_QUEUE: taskQueue,
+        ...env,
+      },
+    },
+  );
+  const db = openDatabase(database.url);
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, namespace });
+  await worker.says(/Worker ready/);
+  const died = worker.ended.then(({ code, stderr }): never => {
+    throw new Error(`The worker ended with ${code}:\n${stderr.slice(-2_000)}`);
+  });
+  // Only a crawl that waits for it minds.
+  died.catch(() => {});
+  return {
+    db,
+    worker,
+    async crawl(input) {
+      const workflowId = `crawl-${randomBytes(4).toString('hex')}`;
+      const handle = await client.workflow.start('Crawl', { taskQueue, workflowId, args: [input] });
+      return Promise.race([handle.result(), died]);
+    },
+    async stop() {
+      worker.kill('SIGKILL');
+      await worker.ended;
+      await Promise.all([db.$disconnect(), connection.close()]);
+      await database.drop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
