@@ -48,6 +48,8 @@ export interface LabWorker {
   process: RunningProgram;
   /** Everything that processes of this name have said on standard error. */
   log(): string;
+  /** The same of standard output, which is for results. */
+  output(): string;
 }
 
 export interface Lab {
@@ -140,7 +142,8 @@ async function equip(
     );
   const workers = Array.from({ length: workerCount }, (_, i): LabWorker => {
     const name = `worker-${i + 1}`;
-    const former: string[] = [];
+    const former: ReturnType<RunningProgram['said']>[] = [];
+    const all = (what: 'stdout' | 'stderr') => [...former, current.said()].map((said) => said[what]).join('');
     let current = launch(name);
     return {
       name,
@@ -148,10 +151,11 @@ async function equip(
         return current;
       },
       set process(next) {
-        former.push(current.said().stderr);
+        former.push(current.said());
         current = next;
       },
-      log: () => [...former, current.said().stderr].join(''),
+      log: () => all('stderr'),
+      output: () => all('stdout'),
     };
   });
   const kill = async ({ process }: LabWorker): Promise<void> => {

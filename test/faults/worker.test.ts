@@ -127,8 +127,8 @@ describe('a worker that loses what it needs waits for it, says so once, and goes
   test.each([
     // Longer than a step is tried as a local activity: both ways of waiting are gone through.
     { what: 'Postgres', wire: 'postgres', awayMs: 6_000 },
-    // Longer than it takes to be noticed by a worker that has nothing to do.
-    { what: 'Temporal', wire: 'temporal', awayMs: 12_000 },
+    // Longer than it takes to be noticed by a worker that has nothing to do, and than polls are retried in silence.
+    { what: 'Temporal', wire: 'temporal', awayMs: 20_000 },
   ] as const)('$what', async ({ what, wire, awayMs }) => {
     web = await startWeb({
       slow: (path) => ({ body: path === '/' ? links(PAGES) : 'A page.' }),
@@ -143,6 +143,8 @@ describe('a worker that loses what it needs waits for it, says so once, and goes
     const said = worker.log().slice(before);
     expect(worries(said)).toEqual([`${what} is out of reach; waiting for it, nothing is lost meanwhile`]);
     expect(said.match(new RegExp(`${what} can be reached again`, 'g'))).toHaveLength(1);
+    expect(said.trimEnd().split('\n'), said).toHaveLength(2);
+    expect(worker.output()).toBe('');
   });
 });
 
