@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -6,6 +8,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ContentStore, openContentStore, UnwritableContent } from '../src/content-store.ts';
 import { type Outage, watchForOutage } from '../src/outage.ts';
+import { openDatabase } from '../src/storage/database.ts';
 import { isDatabaseAway } from '../src/storage/is-away.ts';
 
 describe('an outage of the content store', () => {
@@ -94,6 +97,23 @@ describe('an error of the database', () => {
 
   test('pg says in words that a connection broke', () => {
     expect(isDatabaseAway(new Error('Connection terminated unexpectedly'))).toBe(true);
+  });
+
+  test('Prisma wraps what a Postgres says that is on its way up', async () => {
+    const starting = createServer((socket) => {
+      const fields = 'SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0';
+      const head = Buffer.from('E\0\0\0\0');
+      head.writeInt32BE(fields.length + 4, 1);
+      socket.once('data', () => socket.end(Buffer.concat([head, Buffer.from(fields)])));
+    });
+    await once(starting.listen(0, '127.0.0.1'), 'listening');
+    const { port } = starting.address() as AddressInfo;
+    const db = openDatabase(`postgresql://amble@127.0.0.1:${port}/amble`);
+    const error: unknown = await db.crawl.findFirst().catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain('57P03');
+    expect(isDatabaseAway(error)).toBe(true);
+    await db.$disconnect();
+    starting.close();
   });
 
   test('a bug is none', () => {

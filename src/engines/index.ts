@@ -5,6 +5,7 @@
 import { migrate } from '../storage/migrate.ts';
 import { isRunning, stopEngine } from './engine.ts';
 import { type Home, homeAt, prepareHome } from './home.ts';
+import { type KeptEngine, keepUp } from './keep-up.ts';
 import { withLock } from './lock.ts';
 import { ensurePostgres, postgresEngine } from './postgres.ts';
 import { enter, leave, type Presence, present } from './presence.ts';
@@ -31,6 +32,8 @@ export interface EngineOptions {
   databaseUrl?: string;
   /** Do not look at localhost:7233: for tests and the demo, which must not meet other people's workflows. */
   isolated?: boolean;
+  /** Start embedded engines again that die before `stop`: for those who stay. */
+  keepUp?: boolean;
   /** Progress for a person, a line at a time. */
   say(line: string): void;
 }
@@ -45,7 +48,41 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
     await migrate(databaseUrl);
     return { temporal, databaseUrl, stop: async () => {} };
   }
-  return inHome(options, (home) => both(home, options));
+  const engines = await inHome(options, (home) => both(home, options));
+  if (!options.keepUp) return engines;
+  const letGo = keepUp(embeddedOf(engines, options), options.say);
+  return {
+    ...engines,
+    async stop() {
+      await letGo();
+      await engines.stop();
+    },
+  };
+}
+
+/** Those of these engines that are our own. */
+function embeddedOf({ temporal, databaseUrl }: Engines, options: EngineOptions): KeptEngine[] {
+  const home = homeAt(options.home);
+  const kept: KeptEngine[] = [];
+  if (options.databaseUrl === undefined) {
+    const engine = postgresEngine(home);
+    kept.push({
+      name: engine.name,
+      address: databaseUrl,
+      isRunning: () => isRunning(engine),
+      start: () => alone(home, options.say, () => ensurePostgres(home, options.say)),
+    });
+  }
+  if (temporal.embedded) {
+    const engine = temporalEngine(home);
+    kept.push({
+      name: engine.name,
+      address: temporal.address,
+      isRunning: () => isRunning(engine),
+      start: () => alone(home, options.say, async () => (await ensureEmbedded(home, options)).address),
+    });
+  }
+  return kept;
 }
 
 /** The database alone, for those who only read or write it. */
@@ -71,7 +108,9 @@ export async function findTemporal(
     if (embedded !== null) return embedded;
   }
   const address = temporalAddress ?? USUAL_ADDRESS;
-  return (await probeTemporal(address, namespace)) === 'serves' ? { address, namespace, uiUrl: null } : null;
+  return (await probeTemporal(address, namespace)) === 'serves'
+    ? { address, namespace, uiUrl: null, embedded: false }
+    : null;
 }
 
 /** Starts engines as a user of this home, one process at a time. */
@@ -120,15 +159,20 @@ async function chooseTemporal(home: Home, options: EngineOptions): Promise<Tempo
   // What runs in this home comes first: a worker may be at work on it.
   const embedded = options.isolated || (await isRunning(temporalEngine(home)));
   if (!embedded && (await probeTemporal(USUAL_ADDRESS, namespace)) === 'serves') {
-    return { address: USUAL_ADDRESS, namespace, uiUrl: null };
+    return { address: USUAL_ADDRESS, namespace, uiUrl: null, embedded: false };
   }
-  return ensureTemporal(home, { namespace, binary: options.temporalBinary, say: options.say });
+  return ensureEmbedded(home, options);
+}
+
+function ensureEmbedded(home: Home, options: EngineOptions): Promise<TemporalServer> {
+  const { temporalBinary: binary, say } = options;
+  return ensureTemporal(home, { namespace: namespaceOf(options), binary, say });
 }
 
 async function givenTemporal(address: string, namespace: string): Promise<TemporalServer> {
   switch (await probeTemporal(address, namespace)) {
     case 'serves':
-      return { address, namespace, uiUrl: null };
+      return { address, namespace, uiUrl: null, embedded: false };
     case 'no-namespace':
       throw new Error(
         `The Temporal server at ${address} has no namespace "${namespace}": make it with \`temporal operator namespace create\`, or set TEMPORAL_NAMESPACE to one it has.`,
