@@ -6,6 +6,9 @@ import type { ContentStore } from '../src/content-store.ts';
 import type { PageSource, Parse, ParsedDocument } from '../src/html/index.ts';
 import { productToken } from '../src/http/index.ts';
 import type { Deps } from './deps.ts';
+import { orPoison } from './or-poison.ts';
+
+const SENTENCE = 'The page could not be parsed';
 
 export interface ParseInput {
   crawlId: string;
@@ -15,37 +18,46 @@ export interface ParseInput {
   contentLanguage: string | null;
 }
 
-export function makeParsePage({ store, parse, crawlOf, config }: Deps) {
-  return async function parsePage({
-    crawlId,
-    url,
-    contentHash,
-    contentType,
-    contentLanguage,
-  }: ParseInput): Promise<ParsedRef> {
-    const { settings } = await crawlOf(crawlId);
-    const body = await store.get(contentHash);
-    const parsed = await parseOrGiveUp(parse, {
-      body,
-      url,
-      contentType,
-      contentLanguage: contentLanguage ?? undefined,
-      token: productToken(config.userAgent),
-      maxLinks: settings.maxLinksPerPage,
-      rules: settings.urls,
-    });
-    const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
-    return { hash, title: parsed.title };
+export function makeParsePage(deps: Deps) {
+  return async function parsePage(input: ParseInput): Promise<ParsedRef> {
+    try {
+      return await parseStored(deps, input);
+    } catch (error) {
+      throw orPoison(deps, error, {
+        verdict: 'Unparsable',
+        sentence: SENTENCE,
+        log: { message: 'a page could not be parsed', url: input.url },
+      });
+    }
   };
 }
 
-/** Only the parser's own verdict may end a page; a store or a database that is away is waited out. */
+async function parseStored(
+  { store, parse, crawlOf, config }: Deps,
+  { crawlId, url, contentHash, contentType, contentLanguage }: ParseInput,
+): Promise<ParsedRef> {
+  const { settings } = await crawlOf(crawlId);
+  const body = await store.get(contentHash);
+  const parsed = await parseOrGiveUp(parse, {
+    body,
+    url,
+    contentType,
+    contentLanguage: contentLanguage ?? undefined,
+    token: productToken(config.userAgent),
+    maxLinks: settings.maxLinksPerPage,
+    rules: settings.urls,
+  });
+  const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
+  return { hash, title: parsed.title };
+}
+
+/** The parser's own verdict would be the same at the next try. */
 async function parseOrGiveUp(parse: Parse, source: PageSource): Promise<ParsedDocument> {
   try {
     return await parse(source);
   } catch (error) {
     const why = messageOf(error);
-    throw ApplicationFailure.nonRetryable(`The page could not be parsed: ${why}`, 'Unparsable');
+    throw ApplicationFailure.nonRetryable(`${SENTENCE}: ${why}`, 'Unparsable');
   }
 }
 

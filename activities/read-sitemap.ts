@@ -5,6 +5,7 @@ import type { ParsedDocument } from '../src/html/index.ts';
 import { readSitemap as read } from '../src/sitemaps/index.ts';
 import { registerEntries } from '../src/storage/register-entries.ts';
 import type { Deps } from './deps.ts';
+import { orPoison } from './or-poison.ts';
 import type { ParseInput } from './parse-page.ts';
 
 /** `remark`: what the page's row should say of it. */
@@ -29,26 +30,37 @@ const NO_PAGE: ParsedDocument = {
   linksTooLong: 0,
 };
 
-export function makeReadSitemap({ db, store, config, crawlOf }: Deps) {
-  return async function readSitemap({
-    crawlId,
-    pageId,
-    url,
-    contentHash,
-    contentType,
-  }: Omit<ParseInput, 'contentLanguage'> & { pageId: string }): Promise<SitemapRead> {
-    const { settings } = await crawlOf(crawlId);
-    const context = Context.current();
-    const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
-    const { format, entries, cut } = await read(store.stream(contentHash), source, async (batch) => {
-      context.cancellationSignal.throwIfAborted();
-      await registerEntries(db, { settings, keyedBy: config.politenessKey, pageId, entries: batch });
-      context.heartbeat();
-    });
-    if (format === null) return { ok: false, reason: 'Not a sitemap in any format that is read.' };
-    const parsed = { ...NO_PAGE, linksFound: entries, sitemap: { format, cut } };
-    const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
-    const remark = cut ? 'Broken, or longer than a sitemap may be: its end was not read.' : null;
-    return { ok: true, parsed: { hash, title: null }, remark };
+type SitemapInput = Omit<ParseInput, 'contentLanguage'> & { pageId: string };
+
+export function makeReadSitemap(deps: Deps) {
+  return async function readSitemap(input: SitemapInput): Promise<SitemapRead> {
+    try {
+      return await readIntoFrontier(deps, input);
+    } catch (error) {
+      throw orPoison(deps, error, {
+        verdict: 'Unparsable',
+        sentence: 'The sitemap could not be read',
+        log: { message: 'a sitemap could not be read', url: input.url },
+      });
+    }
   };
+}
+
+async function readIntoFrontier(
+  { db, store, config, crawlOf }: Deps,
+  { crawlId, pageId, url, contentHash, contentType }: SitemapInput,
+): Promise<SitemapRead> {
+  const { settings } = await crawlOf(crawlId);
+  const context = Context.current();
+  const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
+  const { format, entries, cut } = await read(store.stream(contentHash), source, async (batch) => {
+    context.cancellationSignal.throwIfAborted();
+    await registerEntries(db, { settings, keyedBy: config.politenessKey, pageId, entries: batch });
+    context.heartbeat();
+  });
+  if (format === null) return { ok: false, reason: 'Not a sitemap in any format that is read.' };
+  const parsed = { ...NO_PAGE, linksFound: entries, sitemap: { format, cut } };
+  const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
+  const remark = cut ? 'Broken, or longer than a sitemap may be: its end was not read.' : null;
+  return { ok: true, parsed: { hash, title: null }, remark };
 }

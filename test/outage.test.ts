@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ContentStore, openContentStore, UnwritableContent } from '../src/content-store.ts';
+import { type ContentStore, ContentStoreAway, openContentStore } from '../src/content-store.ts';
 import { type Outage, watchForOutage } from '../src/outage.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { isDatabaseAway } from '../src/storage/is-away.ts';
@@ -24,7 +24,7 @@ describe('an outage of the content store', () => {
     const sink = new PassThrough().on('data', (line) => said.push(JSON.parse(String(line)).msg));
     outage = watchForOutage({
       what: 'The content store',
-      isItsError: (error) => error instanceof UnwritableContent,
+      isItsError: (error) => error instanceof ContentStoreAway,
       probe: () => store.probe(),
       log: pino(sink),
       everyMs: 10,
@@ -72,6 +72,19 @@ describe('an outage of the content store', () => {
     expect(outage.explains(error)).toBe(true);
     await expect.poll(() => outage.away).toBe(false);
     expect(said).toEqual([]);
+  });
+
+  test('is met by readers too, who would find a missing file anywhere else', async () => {
+    const key = await store.put(Buffer.from('x'));
+    const failToGet = () => store.get(key).catch((error: unknown) => error);
+    const failToStream = async () => {
+      for await (const _ of store.stream(key));
+    };
+    await mendIt();
+    expect(outage.explains(await failToGet())).toBe(false);
+    await breakIt();
+    expect(outage.explains(await failToGet())).toBe(true);
+    expect(outage.explains(await failToStream().catch((error: unknown) => error))).toBe(true);
   });
 
   test('explains no other error', () => {
