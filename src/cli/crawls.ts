@@ -65,7 +65,8 @@ export async function reachCrawl({ client, db, config, crawlId, request }: Reach
 
 /**
  * Takes up every unfinished crawl of which the server knows nothing, because its data was lost, and returns their ids. One
- * whose workflow somebody terminated is known and left alone: that was a person's wish.
+ * whose workflow somebody terminated is known and left alone, for as long as the server remembers it (a day, with an embedded
+ * one): to end a crawl for good is to cancel it, which its row remembers.
  */
 export async function takeUpForgotten({
   client,

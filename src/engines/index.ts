@@ -2,6 +2,7 @@
  * The two servers Amble needs: those it is told of, those that run already, or its own. Processes that share a home
  * share its engines; the last one to leave stops them.
  */
+import { existsSync } from 'node:fs';
 import { migrate } from '../storage/migrate.ts';
 import { isRunning, stopEngine } from './engine.ts';
 import { type Home, homeAt, prepareHome } from './home.ts';
@@ -22,7 +23,7 @@ export interface Engines {
 export interface EngineOptions {
   /** Directory for the data, logs and password of embedded engines. */
   home: string;
-  /** A Temporal server to use; unset: one that runs on localhost:7233, else an embedded one. */
+  /** A Temporal server to use; unset: that of this home if it ever had one, else one at `usualAddress`, else a new one. */
   temporalAddress?: string;
   /** `default` unless set. */
   temporalNamespace?: string;
@@ -30,7 +31,9 @@ export interface EngineOptions {
   temporalBinary?: string;
   /** A Postgres database to use; unset: an embedded one. */
   databaseUrl?: string;
-  /** Do not look at localhost:7233: for tests and the demo, which must not meet other people's workflows. */
+  /** Where a server is looked for that somebody else runs; `localhost:7233` unless set. */
+  usualAddress?: string;
+  /** Do not look there: for tests and the demo, which must not meet other people's workflows. */
   isolated?: boolean;
   /** Start embedded engines again that die before `stop`: for those who stay. */
   keepUp?: boolean;
@@ -99,15 +102,13 @@ export async function startDatabase(
 
 /** The Temporal server that startEngines would join, for those who only want to ask it; null: none runs. */
 export async function findTemporal(
-  options: Pick<EngineOptions, 'home' | 'temporalAddress' | 'temporalNamespace'>,
+  options: Pick<EngineOptions, 'home' | 'temporalAddress' | 'temporalNamespace' | 'usualAddress'>,
 ): Promise<TemporalServer | null> {
   const namespace = namespaceOf(options);
-  const { temporalAddress } = options;
-  if (temporalAddress === undefined) {
-    const embedded = await findEmbedded(homeAt(options.home), namespace);
-    if (embedded !== null) return embedded;
-  }
-  const address = temporalAddress ?? USUAL_ADDRESS;
+  const { temporalAddress, usualAddress = USUAL_ADDRESS } = options;
+  const home = homeAt(options.home);
+  if (temporalAddress === undefined && hadTemporal(home)) return findEmbedded(home, namespace);
+  const address = temporalAddress ?? usualAddress;
   return (await probeTemporal(address, namespace)) === 'serves'
     ? { address, namespace, uiUrl: null, embedded: false }
     : null;
@@ -155,11 +156,11 @@ async function chooseDatabase(
 
 async function chooseTemporal(home: Home, options: EngineOptions): Promise<TemporalServer> {
   const namespace = namespaceOf(options);
-  if (options.temporalAddress !== undefined) return givenTemporal(options.temporalAddress, namespace);
-  // What runs in this home comes first: a worker may be at work on it.
-  const embedded = options.isolated || (await isRunning(temporalEngine(home)));
-  if (!embedded && (await probeTemporal(USUAL_ADDRESS, namespace)) === 'serves') {
-    return { address: USUAL_ADDRESS, namespace, uiUrl: null, embedded: false };
+  const { temporalAddress, usualAddress: address = USUAL_ADDRESS } = options;
+  if (temporalAddress !== undefined) return givenTemporal(temporalAddress, namespace);
+  const ours = options.isolated || hadTemporal(home) || (await isRunning(temporalEngine(home)));
+  if (!ours && (await probeTemporal(address, namespace)) === 'serves') {
+    return { address, namespace, uiUrl: null, embedded: false };
   }
   return ensureEmbedded(home, options);
 }
@@ -167,6 +168,14 @@ async function chooseTemporal(home: Home, options: EngineOptions): Promise<Tempo
 function ensureEmbedded(home: Home, options: EngineOptions): Promise<TemporalServer> {
   const { temporalBinary: binary, say } = options;
   return ensureTemporal(home, { namespace: namespaceOf(options), binary, say });
+}
+
+/**
+ * Crawls and throttles of this home are in its database, whether its server runs or not. Begun a second time on another
+ * server they would ask the same sites beside the first ones.
+ */
+function hadTemporal(home: Home): boolean {
+  return existsSync(home.temporal.database);
 }
 
 async function givenTemporal(address: string, namespace: string): Promise<TemporalServer> {
