@@ -47,7 +47,8 @@ export function openContentStore(directory: string): ContentStore {
     } catch (error) {
       throw unwritable('A probe', path, error);
     } finally {
-      await rm(path, { force: true });
+      // Where there is a file in the place of the directory, even this is an error.
+      await rm(path, { force: true }).catch(() => {});
     }
   };
 

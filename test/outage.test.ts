@@ -84,6 +84,7 @@ describe('an outage of the content store', () => {
     expect(outage.explains(await failToGet())).toBe(false);
     await breakIt();
     expect(outage.explains(await failToGet())).toBe(true);
+    expect(outage.explains(await store.probe().catch((error: unknown) => error))).toBe(true);
     expect(outage.explains(await failToStream().catch((error: unknown) => error))).toBe(true);
   });
 
