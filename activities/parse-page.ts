@@ -7,6 +7,9 @@ import type { ContentStore } from '../src/content-store.ts';
 import type { PageSource, Parse, ParsedDocument } from '../src/html/index.ts';
 import { productToken } from '../src/http/index.ts';
 import type { Deps } from './deps.ts';
+import { orPoison } from './or-poison.ts';
+
+const SENTENCE = 'The page could not be parsed';
 
 export interface ParseInput {
   crawlId: string;
@@ -16,32 +19,41 @@ export interface ParseInput {
   contentLanguage: string | null;
 }
 
-export function makeParsePage({ store, parse, crawlOf, config }: Deps) {
-  return async function parsePage({
-    crawlId,
-    url,
-    contentHash,
-    contentType,
-    contentLanguage,
-  }: ParseInput): Promise<ParsedRef> {
-    const { settings } = await crawlOf(crawlId);
-    const body = await store.get(contentHash);
-    const source = {
-      body,
-      url,
-      contentType,
-      contentLanguage: contentLanguage ?? undefined,
-      token: productToken(config.userAgent),
-      maxLinks: settings.maxLinksPerPage,
-      rules: settings.urls,
-    };
-    const parsed = await parseOrGiveUp(parse, source, Context.current().cancellationSignal);
-    const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
-    return { hash, title: parsed.title };
+export function makeParsePage(deps: Deps) {
+  return async function parsePage(input: ParseInput): Promise<ParsedRef> {
+    try {
+      return await parseStored(deps, input);
+    } catch (error) {
+      throw orPoison(deps, error, {
+        verdict: 'Unparsable',
+        sentence: SENTENCE,
+        log: { message: 'a page could not be parsed', url: input.url },
+      });
+    }
   };
 }
 
-/** Only the parser's own verdict may end a page; a store or a database that is away is waited out. */
+async function parseStored(
+  { store, parse, crawlOf, config }: Deps,
+  { crawlId, url, contentHash, contentType, contentLanguage }: ParseInput,
+): Promise<ParsedRef> {
+  const { settings } = await crawlOf(crawlId);
+  const body = await store.get(contentHash);
+  const source = {
+    body,
+    url,
+    contentType,
+    contentLanguage: contentLanguage ?? undefined,
+    token: productToken(config.userAgent),
+    maxLinks: settings.maxLinksPerPage,
+    rules: settings.urls,
+  };
+  const parsed = await parseOrGiveUp(parse, source, Context.current().cancellationSignal);
+  const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
+  return { hash, title: parsed.title };
+}
+
+/** The parser's own verdict would be the same at the next try. */
 async function parseOrGiveUp(parse: Parse, source: PageSource, signal: AbortSignal): Promise<ParsedDocument> {
   try {
     return await parse(source, signal);
@@ -50,7 +62,7 @@ async function parseOrGiveUp(parse: Parse, source: PageSource, signal: AbortSign
     // Nobody waits for it any more: its time as a local activity is over, or its worker stops. Not the signal's own reason,
     // which would pass for the cancellation of the page.
     if (signal.aborted) throw ApplicationFailure.retryable(`Parsing was broken off: ${why}`, 'BrokenOff');
-    throw ApplicationFailure.nonRetryable(`The page could not be parsed: ${why}`, 'Unparsable');
+    throw ApplicationFailure.nonRetryable(`${SENTENCE}: ${why}`, 'Unparsable');
   }
 }
 

@@ -1,8 +1,5 @@
 /** persistPage: writes what happened to a page, lets in what that made room for, and returns the pages to start. */
-import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import type { AttemptReport, Found, ParsedRef, RequestRecord } from '../src/attempt.ts';
-import { messageOf } from '../src/causes.ts';
 import type { ParsedDocument } from '../src/html/index.ts';
 import type { FinalStatus } from '../src/outcome.ts';
 import type { CrawlSettings } from '../src/settings.ts';
@@ -18,6 +15,7 @@ import type { PolitenessUnit } from '../src/urls/index.ts';
 import { nudgeSignal } from '../workflows/messages.ts';
 import type { AdmittedPage } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
+import { mayPass, orPoison } from './or-poison.ts';
 import { readParsed } from './parse-page.ts';
 import type { StoredSitemap } from './read-sitemap.ts';
 
@@ -47,29 +45,19 @@ export interface PersistResult {
   start: AdmittedPage[];
 }
 
-/** A second and a half of tries: what is a matter of the moment, and not known for it, is over by then. */
-const MOST_TRIES = 5;
-
 export function makePersistPage(deps: Deps) {
   return async function persistPage(input: PersistInput): Promise<PersistResult> {
     try {
       return await persist(deps, input);
     } catch (error) {
-      throw orPoison(deps, input, error);
+      const { pageId, event } = input;
+      throw orPoison(deps, error, {
+        verdict: 'Unrecordable',
+        sentence: 'It could not be recorded',
+        log: { message: 'a page could not be recorded', pageId, event: event.kind },
+      });
     }
   };
-}
-
-/** An outage is waited out without limit. What nothing explains but a bug is tried a few times, then the page decides. */
-function orPoison(deps: Deps, { pageId, event }: PersistInput, error: unknown): unknown {
-  if (mayPass(deps, error)) return error;
-  deps.log.error({ pageId, event: event.kind, err: error }, 'a page could not be recorded');
-  const why = messageOf(error);
-  return ApplicationFailure.nonRetryable(`It could not be recorded: ${why}`, 'Unrecordable');
-}
-
-function mayPass({ outages }: Deps, error: unknown): boolean {
-  return outages.explain(error) || Context.current().info.attempt < MOST_TRIES;
 }
 
 async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> {

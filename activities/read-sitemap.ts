@@ -6,6 +6,7 @@ import { readSitemap as read, type SitemapFormat } from '../src/sitemaps/index.t
 import { registerEntries } from '../src/storage/register-entries.ts';
 import { type SkipCounts, sumSkips } from '../src/urls/index.ts';
 import type { Deps } from './deps.ts';
+import { orPoison } from './or-poison.ts';
 import type { ParseInput } from './parse-page.ts';
 
 /** `remark`: what the page's row should say of it. */
@@ -35,29 +36,40 @@ const NO_PAGE: ParsedDocument = {
   linksTooLong: 0,
 };
 
-export function makeReadSitemap({ db, store, crawlOf }: Deps) {
-  return async function readSitemap({
-    crawlId,
-    pageId,
-    url,
-    contentHash,
-    contentType,
-  }: Omit<ParseInput, 'contentLanguage'> & { pageId: string }): Promise<SitemapRead> {
-    const { settings, keyedBy } = await crawlOf(crawlId);
-    const context = Context.current();
-    const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
-    let skipped: SkipCounts = {};
-    const { format, entries, tooLong, cut } = await read(store.stream(contentHash), source, async (batch) => {
-      context.cancellationSignal.throwIfAborted();
-      const listed = { settings, keyedBy, pageId, entries: batch };
-      skipped = sumSkips(skipped, await registerEntries(db, listed));
-      context.heartbeat();
-    });
-    if (format === null) return { ok: false, reason: 'Not a sitemap in any format that is read.' };
-    if (tooLong > 0) skipped = sumSkips(skipped, { 'too long': tooLong });
-    const parsed: StoredSitemap = { ...NO_PAGE, linksFound: entries, sitemap: { format, cut, skipped } };
-    const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
-    const remark = cut ? 'Broken, or longer than a sitemap may be: its end was not read.' : null;
-    return { ok: true, parsed: { hash, title: null }, remark };
+type SitemapInput = Omit<ParseInput, 'contentLanguage'> & { pageId: string };
+
+export function makeReadSitemap(deps: Deps) {
+  return async function readSitemap(input: SitemapInput): Promise<SitemapRead> {
+    try {
+      return await readIntoFrontier(deps, input);
+    } catch (error) {
+      throw orPoison(deps, error, {
+        verdict: 'Unparsable',
+        sentence: 'The sitemap could not be read',
+        log: { message: 'a sitemap could not be read', url: input.url },
+      });
+    }
   };
+}
+
+async function readIntoFrontier(
+  { db, store, crawlOf }: Deps,
+  { crawlId, pageId, url, contentHash, contentType }: SitemapInput,
+): Promise<SitemapRead> {
+  const { settings, keyedBy } = await crawlOf(crawlId);
+  const context = Context.current();
+  const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
+  let skipped: SkipCounts = {};
+  const { format, entries, tooLong, cut } = await read(store.stream(contentHash), source, async (batch) => {
+    context.cancellationSignal.throwIfAborted();
+    const listed = { settings, keyedBy, pageId, entries: batch };
+    skipped = sumSkips(skipped, await registerEntries(db, listed));
+    context.heartbeat();
+  });
+  if (format === null) return { ok: false, reason: 'Not a sitemap in any format that is read.' };
+  if (tooLong > 0) skipped = sumSkips(skipped, { 'too long': tooLong });
+  const parsed: StoredSitemap = { ...NO_PAGE, linksFound: entries, sitemap: { format, cut, skipped } };
+  const hash = await store.put(Buffer.from(JSON.stringify(parsed)), { derived: true });
+  const remark = cut ? 'Broken, or longer than a sitemap may be: its end was not read.' : null;
+  return { ok: true, parsed: { hash, title: null }, remark };
 }

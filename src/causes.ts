@@ -5,13 +5,23 @@ const DEEPEST = 10;
 
 export function causesOf(error: unknown): Error[] {
   const chain: Error[] = [];
-  for (let one = error; one instanceof Error && chain.length < DEEPEST; one = one.cause) chain.push(one);
+  for (let one = error; one instanceof Error && chain.length < DEEPEST; one = beneath(one)) chain.push(one);
   return chain;
 }
 
+/** Prisma has what its driver met in a place of its own. */
+function beneath(error: Error): unknown {
+  return error.cause ?? part(part(error, 'meta'), 'driverAdapterError');
+}
+
 export function codeOf(error: Error): string | number | null {
-  if (!('code' in error)) return null;
-  return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : null;
+  // The driver's error is no code but a description, and has the one of Postgres in it.
+  const code = part(error, 'code') ?? part(error.cause, 'originalCode');
+  return typeof code === 'string' || typeof code === 'number' ? code : null;
+}
+
+function part(whole: unknown, name: string): unknown {
+  return typeof whole === 'object' && whole !== null ? Reflect.get(whole, name) : undefined;
 }
 
 /** Anything may be thrown. */

@@ -24,12 +24,9 @@ export interface ContentStore {
   probe(): Promise<void>;
 }
 
-/** A full disk, a volume that is not there: a matter of the store, not of what was to be written. */
-export class UnwritableContent extends Error {
-  constructor(what: string, path: string, cause: unknown) {
-    super(`${what} could not be written to ${path}: ${messageOf(cause)}.`, { cause });
-    this.name = 'UnwritableContent';
-  }
+/** A full disk, a volume that is not there: a matter of the store, not of what was to be written or read. */
+export class ContentStoreAway extends Error {
+  override name = 'ContentStoreAway';
 }
 
 /** More than most bodies take when they are packed. */
@@ -42,6 +39,28 @@ export function openContentStore(directory: string): ContentStore {
   /** Two levels of 256 keep every directory small enough to list. */
   const pathOf = (key: string): string => join(directory, key.slice(0, 2), key.slice(2, 4), `${key}.gz`);
 
+  const probe = async (): Promise<void> => {
+    const path = join(directory, `probe.${randomUUID()}.tmp`);
+    try {
+      await mkdir(directory, { recursive: true });
+      await writeFile(path, Buffer.alloc(PROBE_BYTES));
+    } catch (error) {
+      throw unwritable('A probe', path, error);
+    } finally {
+      // Where there is a file in the place of the directory, even this is an error.
+      await rm(path, { force: true }).catch(() => {});
+    }
+  };
+
+  /** One file may be missing or damaged; where nothing can be written either, it is the store that is away. */
+  const unreadable = async (key: string, path: string, cause: unknown): Promise<Error> => {
+    const sentence = `Content ${key} could not be read from ${path}: ${messageOf(cause)}.`;
+    return probe().then(
+      () => new Error(sentence, { cause }),
+      () => new ContentStoreAway(sentence, { cause }),
+    );
+  };
+
   return {
     async put(bytes, { derived = false } = {}) {
       const key = sha256(bytes);
@@ -52,7 +71,7 @@ export function openContentStore(directory: string): ContentStore {
         await mkdir(dirname(path), { recursive: true });
         await writeWhole(path, await compress(bytes), !derived);
       } catch (error) {
-        throw new UnwritableContent(`Content ${key}`, path, error);
+        throw unwritable(`Content ${key}`, path, error);
       }
       return key;
     },
@@ -63,8 +82,8 @@ export function openContentStore(directory: string): ContentStore {
       const path = pathOf(checked(key));
       const bytes = await readFile(path)
         .then(decompress)
-        .catch((error: unknown) => {
-          throw unreadable(key, path, error);
+        .catch(async (error: unknown) => {
+          throw await unreadable(key, path, error);
         });
       if (sha256(bytes) !== key) throw damaged(key, path);
       return bytes;
@@ -84,24 +103,14 @@ export function openContentStore(directory: string): ContentStore {
           yield chunk;
         }
       } catch (error) {
-        throw unreadable(key, path, error);
+        throw await unreadable(key, path, error);
       } finally {
         packed.destroy();
       }
       if (hash.digest('hex') !== key) throw damaged(key, path);
     },
 
-    async probe() {
-      const path = join(directory, `probe.${randomUUID()}.tmp`);
-      try {
-        await mkdir(directory, { recursive: true });
-        await writeFile(path, Buffer.alloc(PROBE_BYTES));
-      } catch (error) {
-        throw new UnwritableContent('A probe', path, error);
-      } finally {
-        await rm(path, { force: true });
-      }
-    },
+    probe,
   };
 }
 
@@ -129,8 +138,8 @@ function checked(key: string): string {
   throw new Error(`"${key}" is not a content key: it must be a SHA-256 in hex.`);
 }
 
-function unreadable(key: string, path: string, error: unknown): Error {
-  return new Error(`Content ${key} could not be read from ${path}: ${messageOf(error)}.`, { cause: error });
+function unwritable(what: string, path: string, cause: unknown): ContentStoreAway {
+  return new ContentStoreAway(`${what} could not be written to ${path}: ${messageOf(cause)}.`, { cause });
 }
 
 function damaged(key: string, path: string): Error {

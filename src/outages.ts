@@ -2,7 +2,7 @@
 import type { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { causesOf } from './causes.ts';
-import { type ContentStore, UnwritableContent } from './content-store.ts';
+import { type ContentStore, ContentStoreAway } from './content-store.ts';
 import { type Outage, watchForOutage } from './outage.ts';
 import type { Database } from './storage/database.ts';
 import { isDatabaseAway } from './storage/is-away.ts';
@@ -50,7 +50,7 @@ export function watchForOutages({
   });
   const contents = watchForOutage({
     what: 'The content store',
-    isItsError: (error) => causesOf(error).some((cause) => cause instanceof UnwritableContent),
+    isItsError: (error) => causesOf(error).some((cause) => cause instanceof ContentStoreAway),
     probe: () => store.probe(),
     log,
   });

@@ -185,10 +185,17 @@ async function workflows(): Promise<{ workflowBundle: Workflows }> {
   return { workflowBundle: await bundled };
 }
 
-/** The SDK's own log lines go where ours go, unless this process has set its runtime up already. */
+/**
+ * The SDK's own log lines go where ours go, unless this process has set its runtime up already. Those of its core, too, which
+ * would otherwise be written to standard output.
+ */
 function installRuntime(log: Logger, outages: Outages): void {
   try {
-    Runtime.install({ logger: temporalLogger(log, outages), shutdownSignals: [] });
+    Runtime.install({
+      logger: temporalLogger(log, outages),
+      telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+      shutdownSignals: [],
+    });
   } catch (error) {
     if (!(error instanceof IllegalStateError)) throw error;
   }

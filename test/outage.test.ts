@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ContentStore, openContentStore, UnwritableContent } from '../src/content-store.ts';
+import { type ContentStore, ContentStoreAway, openContentStore } from '../src/content-store.ts';
 import { type Outage, watchForOutage } from '../src/outage.ts';
+import { openDatabase } from '../src/storage/database.ts';
 import { isDatabaseAway } from '../src/storage/is-away.ts';
 
 describe('an outage of the content store', () => {
@@ -21,7 +24,7 @@ describe('an outage of the content store', () => {
     const sink = new PassThrough().on('data', (line) => said.push(JSON.parse(String(line)).msg));
     outage = watchForOutage({
       what: 'The content store',
-      isItsError: (error) => error instanceof UnwritableContent,
+      isItsError: (error) => error instanceof ContentStoreAway,
       probe: () => store.probe(),
       log: pino(sink),
       everyMs: 10,
@@ -71,6 +74,20 @@ describe('an outage of the content store', () => {
     expect(said).toEqual([]);
   });
 
+  test('is met by readers too, who would find a missing file anywhere else', async () => {
+    const key = await store.put(Buffer.from('x'));
+    const failToGet = () => store.get(key).catch((error: unknown) => error);
+    const failToStream = async () => {
+      for await (const _ of store.stream(key));
+    };
+    await mendIt();
+    expect(outage.explains(await failToGet())).toBe(false);
+    await breakIt();
+    expect(outage.explains(await failToGet())).toBe(true);
+    expect(outage.explains(await store.probe().catch((error: unknown) => error))).toBe(true);
+    expect(outage.explains(await failToStream().catch((error: unknown) => error))).toBe(true);
+  });
+
   test('explains no other error', () => {
     expect(outage.explains(new TypeError('a bug'))).toBe(false);
     expect(outage.away).toBe(false);
@@ -94,6 +111,23 @@ describe('an error of the database', () => {
 
   test('pg says in words that a connection broke', () => {
     expect(isDatabaseAway(new Error('Connection terminated unexpectedly'))).toBe(true);
+  });
+
+  test('Prisma wraps what a Postgres says that is on its way up', async () => {
+    const starting = createServer((socket) => {
+      const fields = 'SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0';
+      const head = Buffer.from('E\0\0\0\0');
+      head.writeInt32BE(fields.length + 4, 1);
+      socket.once('data', () => socket.end(Buffer.concat([head, Buffer.from(fields)])));
+    });
+    await once(starting.listen(0, '127.0.0.1'), 'listening');
+    const { port } = starting.address() as AddressInfo;
+    const db = openDatabase(`postgresql://amble@127.0.0.1:${port}/amble`);
+    const error: unknown = await db.crawl.findFirst().catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain('57P03');
+    expect(isDatabaseAway(error)).toBe(true);
+    await db.$disconnect();
+    starting.close();
   });
 
   test('a bug is none', () => {

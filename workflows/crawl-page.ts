@@ -23,6 +23,9 @@ const REFUSAL_PAUSE_MS = 5_000;
 
 type Down = Extract<Slot, { kind: 'down' }>;
 
+/** `poisoned`: parsing failed to the last retry; fetching the page again would not help. */
+type Parsed = { report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean };
+
 /** How parse and persist say that the page itself is at fault. */
 type Verdict = 'Unparsable' | 'Unrecordable';
 
@@ -163,8 +166,10 @@ class PageVisit {
       return true;
     }
     this.sentAndLost = 0;
-    const error = `The fetch was lost ${MOST_SENT_AND_LOST} times; the last time: ${reason}`;
-    return this.conclude(unsent('lost', error, Math.max(Date.now(), notBefore)));
+    const [kind, what] = sent
+      ? ['lost', `The fetch was lost ${MOST_SENT_AND_LOST} times; the last time`]
+      : ['broken', `The fetch broke off ${MOST_SENT_AND_LOST} times; the last time, with nothing sent`];
+    return this.conclude(unsent(kind, `${what}: ${reason}`, Math.max(Date.now(), notBefore)));
   }
 
   /** Records an attempt that counts; true when another one is due. */
@@ -225,20 +230,21 @@ class PageVisit {
   private async read(
     report: AttemptReport,
     { contentHash, contentType }: Extract<AttemptReport['found'], { kind: 'document' }>,
-  ): Promise<{ report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean }> {
+  ): Promise<Parsed> {
     const { crawlId, page } = this.input;
-    const read = await readSitemap.executeWithOptions({ summary: brief(`read the sitemap ${page.url}`) }, [
-      { crawlId, pageId: page.pageId, url: page.url, contentHash, contentType },
-    ]);
+    const sitemap = { crawlId, pageId: page.pageId, url: page.url, contentHash, contentType };
+    const summary = brief(`read the sitemap ${page.url}`);
+    const tried = await this.tryAgain('read', 'Unparsable', () =>
+      readSitemap.executeWithOptions({ summary }, [sitemap]),
+    );
+    if (!tried.ok) return unparsable(report, tried.reason);
+    const read = tried.value;
     if (read.ok) return { report: { ...report, error: read.remark }, parsed: read.parsed, poisoned: false };
     const rejected = { ...report, outcome: 'Rejected', errorKind: 'type', error: read.reason } as const;
     return { report: rejected, parsed: null, poisoned: false };
   }
 
-  /** `poisoned`: parsing failed to the last retry; fetching the page again would not help. */
-  private async parse(
-    report: AttemptReport,
-  ): Promise<{ report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean }> {
+  private async parse(report: AttemptReport): Promise<Parsed> {
     if (report.found.kind !== 'document') return { report, parsed: null, poisoned: false };
     if (this.input.page.sitemap) return this.read(report, report.found);
     const { page, crawlId } = this.input;
@@ -252,8 +258,7 @@ class PageVisit {
       ),
     );
     if (tried.ok) return { report, parsed: tried.value, poisoned: false };
-    const failed = { ...report, outcome: 'Failed', errorKind: 'parse', error: tried.reason } as const;
-    return { report: failed, parsed: null, poisoned: true };
+    return unparsable(report, tried.reason);
   }
 
   /** A wait that is nobody's fault; a long one gives up this page's place in the window. */
@@ -295,6 +300,14 @@ function unsent(errorKind: string, error: string, finishedAt: number): AttemptRe
     latencyMs: null,
     bytes: null,
     found: { kind: 'nothing' },
+  };
+}
+
+function unparsable(report: AttemptReport, error: string): Parsed {
+  return {
+    report: { ...report, outcome: 'Failed', errorKind: 'parse', error },
+    parsed: null,
+    poisoned: true,
   };
 }
 

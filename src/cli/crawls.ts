@@ -10,9 +10,11 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type AmbleConfig, BadInput, type CrawlRequest, writeCrawlInput } from '../config/index.ts';
 import type { Database } from '../storage/database.ts';
 import { type Progress, readProgress } from '../storage/progress.ts';
+import { isTemporalAway } from '../temporal-away.ts';
 import type { RunningWorker } from '../worker.ts';
 import { commandLine } from './command-line.ts';
 import { hasEnded } from './has-ended.ts';
+import { type Patience, patiently } from './patiently.ts';
 
 const LOOK_EVERY_MS = 200;
 
@@ -63,7 +65,8 @@ export async function reachCrawl({ client, db, config, crawlId, request }: Reach
 
 /**
  * Takes up every unfinished crawl of which the server knows nothing, because its data was lost, and returns their ids. One
- * whose workflow somebody terminated is known and left alone: that was a person's wish.
+ * whose workflow somebody terminated is known and left alone, for as long as the server remembers it (a day, with an embedded
+ * one): to end a crawl for good is to cancel it, which its row remembers.
  */
 export async function takeUpForgotten({
   client,
@@ -81,16 +84,35 @@ export async function takeUpForgotten({
 
 /**
  * Settles when the crawl's workflow has ended; a cancelled one has. Rejects if it failed (with BadInput if that is why),
- * or if the worker of this process did.
+ * or if the worker of this process did. A server that is away is waited for.
  */
-export async function endOf(handle: WorkflowHandle, worker: RunningWorker | null): Promise<void> {
-  const result = handle.result().catch((error: unknown) => {
+export async function endOf(
+  handle: WorkflowHandle,
+  worker: RunningWorker | null,
+  patience: Pick<Patience, 'say' | 'enough'>,
+): Promise<void> {
+  const result = resultOf(handle, patience).catch((error: unknown) => {
     const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
     if (cause instanceof CancelledFailure) return;
     if (cause instanceof ApplicationFailure && cause.type === 'BadInput') throw new BadInput(cause.message);
     throw cause ?? error;
   });
   await (worker ? Promise.race([result, worker.failed]) : result);
+}
+
+async function resultOf(
+  handle: WorkflowHandle,
+  patience: Pick<Patience, 'say' | 'enough'>,
+): Promise<unknown> {
+  for (;;) {
+    try {
+      return await handle.result();
+    } catch (error) {
+      if (patience.enough.aborted || !isTemporalAway(error)) throw error;
+      // Something that is answered at once: the result may be hours away when the server is back.
+      await patiently(() => handle.describe(), { what: 'Temporal', isAway: isTemporalAway, ...patience });
+    }
+  }
 }
 
 /** A crawl exists once its first activity has opened it; until then its input may still be refused. */

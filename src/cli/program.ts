@@ -131,7 +131,7 @@ Presets:
   });
 
   command('worker', 'run a worker; start as many as you like, on as many machines', '', [
-    ['$ amble worker', 'joins a Temporal server on localhost:7233, or the engines of this home'],
+    ['$ amble worker', 'joins the engines of this home, or a Temporal server on localhost:7233'],
     ['$ TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgresql://... amble worker', 'joins yours'],
   ]).action(async (options) => {
     const { workerCommand } = await import('./commands/worker.ts');

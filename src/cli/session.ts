@@ -44,7 +44,11 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
   };
   try {
     const { isolated = false, onlyThrottles = false } = options;
-    const engines = await startEngines({ ...engineOptions(config, options.say), isolated });
+    const engines = await startEngines({
+      ...engineOptions(config, options.say),
+      isolated,
+      keepUp: options.worker !== null,
+    });
     closers.push(() => engines.stop());
     const db = openDatabase(engines.databaseUrl);
     closers.push(() => db.$disconnect());

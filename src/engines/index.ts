@@ -2,9 +2,11 @@
  * The two servers Amble needs: those it is told of, those that run already, or its own. Processes that share a home
  * share its engines; the last one to leave stops them.
  */
+import { existsSync } from 'node:fs';
 import { migrate } from '../storage/migrate.ts';
 import { isRunning, stopEngine } from './engine.ts';
 import { type Home, homeAt, prepareHome } from './home.ts';
+import { type KeptEngine, keepUp } from './keep-up.ts';
 import { withLock } from './lock.ts';
 import { ensurePostgres, postgresEngine } from './postgres.ts';
 import { enter, leave, type Presence, present } from './presence.ts';
@@ -21,7 +23,7 @@ export interface Engines {
 export interface EngineOptions {
   /** Directory for the data, logs and password of embedded engines. */
   home: string;
-  /** A Temporal server to use; unset: one that runs on localhost:7233, else an embedded one. */
+  /** A Temporal server to use; unset: that of this home if it ever had one, else one at `usualAddress`, else a new one. */
   temporalAddress?: string;
   /** `default` unless set. */
   temporalNamespace?: string;
@@ -29,8 +31,12 @@ export interface EngineOptions {
   temporalBinary?: string;
   /** A Postgres database to use; unset: an embedded one. */
   databaseUrl?: string;
-  /** Do not look at localhost:7233: for tests and the demo, which must not meet other people's workflows. */
+  /** Where a server is looked for that somebody else runs; `localhost:7233` unless set. */
+  usualAddress?: string;
+  /** Do not look there: for tests and the demo, which must not meet other people's workflows. */
   isolated?: boolean;
+  /** Start embedded engines again that die before `stop`: for those who stay. */
+  keepUp?: boolean;
   /** Progress for a person, a line at a time. */
   say(line: string): void;
 }
@@ -45,7 +51,41 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
     await migrate(databaseUrl);
     return { temporal, databaseUrl, stop: async () => {} };
   }
-  return inHome(options, (home) => both(home, options));
+  const engines = await inHome(options, (home) => both(home, options));
+  if (!options.keepUp) return engines;
+  const letGo = keepUp(embeddedOf(engines, options), options.say);
+  return {
+    ...engines,
+    async stop() {
+      await letGo();
+      await engines.stop();
+    },
+  };
+}
+
+/** Those of these engines that are our own. */
+function embeddedOf({ temporal, databaseUrl }: Engines, options: EngineOptions): KeptEngine[] {
+  const home = homeAt(options.home);
+  const kept: KeptEngine[] = [];
+  if (options.databaseUrl === undefined) {
+    const engine = postgresEngine(home);
+    kept.push({
+      name: engine.name,
+      address: databaseUrl,
+      isRunning: () => isRunning(engine),
+      start: () => alone(home, options.say, () => ensurePostgres(home, options.say)),
+    });
+  }
+  if (temporal.embedded) {
+    const engine = temporalEngine(home);
+    kept.push({
+      name: engine.name,
+      address: temporal.address,
+      isRunning: () => isRunning(engine),
+      start: () => alone(home, options.say, async () => (await ensureEmbedded(home, options)).address),
+    });
+  }
+  return kept;
 }
 
 /** The database alone, for those who only read or write it. */
@@ -62,16 +102,16 @@ export async function startDatabase(
 
 /** The Temporal server that startEngines would join, for those who only want to ask it; null: none runs. */
 export async function findTemporal(
-  options: Pick<EngineOptions, 'home' | 'temporalAddress' | 'temporalNamespace'>,
+  options: Pick<EngineOptions, 'home' | 'temporalAddress' | 'temporalNamespace' | 'usualAddress'>,
 ): Promise<TemporalServer | null> {
   const namespace = namespaceOf(options);
-  const { temporalAddress } = options;
-  if (temporalAddress === undefined) {
-    const embedded = await findEmbedded(homeAt(options.home), namespace);
-    if (embedded !== null) return embedded;
-  }
-  const address = temporalAddress ?? USUAL_ADDRESS;
-  return (await probeTemporal(address, namespace)) === 'serves' ? { address, namespace, uiUrl: null } : null;
+  const { temporalAddress, usualAddress = USUAL_ADDRESS } = options;
+  const home = homeAt(options.home);
+  if (temporalAddress === undefined && hadTemporal(home)) return findEmbedded(home, namespace);
+  const address = temporalAddress ?? usualAddress;
+  return (await probeTemporal(address, namespace)) === 'serves'
+    ? { address, namespace, uiUrl: null, embedded: false }
+    : null;
 }
 
 /** Starts engines as a user of this home, one process at a time. */
@@ -116,19 +156,32 @@ async function chooseDatabase(
 
 async function chooseTemporal(home: Home, options: EngineOptions): Promise<TemporalServer> {
   const namespace = namespaceOf(options);
-  if (options.temporalAddress !== undefined) return givenTemporal(options.temporalAddress, namespace);
-  // What runs in this home comes first: a worker may be at work on it.
-  const embedded = options.isolated || (await isRunning(temporalEngine(home)));
-  if (!embedded && (await probeTemporal(USUAL_ADDRESS, namespace)) === 'serves') {
-    return { address: USUAL_ADDRESS, namespace, uiUrl: null };
+  const { temporalAddress, usualAddress: address = USUAL_ADDRESS } = options;
+  if (temporalAddress !== undefined) return givenTemporal(temporalAddress, namespace);
+  const ours = options.isolated || hadTemporal(home) || (await isRunning(temporalEngine(home)));
+  if (!ours && (await probeTemporal(address, namespace)) === 'serves') {
+    return { address, namespace, uiUrl: null, embedded: false };
   }
-  return ensureTemporal(home, { namespace, binary: options.temporalBinary, say: options.say });
+  return ensureEmbedded(home, options);
+}
+
+function ensureEmbedded(home: Home, options: EngineOptions): Promise<TemporalServer> {
+  const { temporalBinary: binary, say } = options;
+  return ensureTemporal(home, { namespace: namespaceOf(options), binary, say });
+}
+
+/**
+ * Crawls and throttles of this home are in its database, whether its server runs or not. Begun a second time on another
+ * server they would ask the same sites beside the first ones.
+ */
+function hadTemporal(home: Home): boolean {
+  return existsSync(home.temporal.database);
 }
 
 async function givenTemporal(address: string, namespace: string): Promise<TemporalServer> {
   switch (await probeTemporal(address, namespace)) {
     case 'serves':
-      return { address, namespace, uiUrl: null };
+      return { address, namespace, uiUrl: null, embedded: false };
     case 'no-namespace':
       throw new Error(
         `The Temporal server at ${address} has no namespace "${namespace}": make it with \`temporal operator namespace create\`, or set TEMPORAL_NAMESPACE to one it has.`,

@@ -12,6 +12,8 @@ export interface TemporalServer {
   namespace: string;
   /** null: not known, as with a server that is not ours. */
   uiUrl: string | null;
+  /** One of this home, and of nobody else. */
+  embedded: boolean;
 }
 
 export function temporalEngine(home: Home): EngineIdentity {
@@ -96,5 +98,10 @@ export async function findEmbedded(home: Home, namespace: string): Promise<Tempo
 }
 
 function serverOn(namespace: string, port: number | undefined, uiPort: number | undefined): TemporalServer {
-  return { address: `${LOOPBACK}:${port}`, namespace, uiUrl: `http://${LOOPBACK}:${uiPort}` };
+  return {
+    address: `${LOOPBACK}:${port}`,
+    namespace,
+    uiUrl: `http://${LOOPBACK}:${uiPort}`,
+    embedded: true,
+  };
 }

@@ -17,7 +17,10 @@ describe('when every workflow continues as new after a few events', () => {
   let amble: Amble;
 
   beforeAll(async () => {
-    Runtime.install({ logger: new DefaultLogger('WARN') });
+    Runtime.install({
+      logger: new DefaultLogger('ERROR'),
+      telemetryOptions: { logging: { filter: 'ERROR', forward: {} } },
+    });
     const path = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
     server = await TestWorkflowEnvironment.createLocal({
       server: {

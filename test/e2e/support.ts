@@ -46,8 +46,10 @@ export interface Installation {
   processes(): Promise<string[]>;
   /** Those the engines run on. */
   ports(): Promise<number[]>;
-  /** Ends the engines the hard way. */
+  /** Ends the engines the hard way ... */
   killEngines(): Promise<void>;
+  /** ... or one of them. */
+  killEngine(engine: 'postgres' | 'temporal'): Promise<void>;
   /** Ends what a failed test left running, and removes the files. */
   remove(): Promise<void>;
 }
@@ -84,6 +86,9 @@ export async function makeInstallation({
     async killEngines() {
       const { temporal, postgres } = await home.pids();
       for (const pid of [temporal, postgres]) process.kill(pid, 'SIGKILL');
+    },
+    async killEngine(engine) {
+      process.kill(await home.pidOf(engine), 'SIGKILL');
     },
     remove: home.remove,
   };

@@ -4,8 +4,9 @@ import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startEngines } from '../../src/engines/index.ts';
+import { findTemporal, startEngines } from '../../src/engines/index.ts';
 import { probeTemporal } from '../../src/engines/temporal-probe.ts';
+import { testEngines } from '../support/engines.ts';
 import { type Found, type HomeOfTest, listeningAddresses, makeHome } from './home-of-test.ts';
 
 let home: HomeOfTest;
@@ -162,4 +163,26 @@ test('a Temporal address where nothing answers is named, with what to do', async
     say: () => {},
   });
   await expect(starting).rejects.toThrow(/No Temporal server answers at 127\.0\.0\.1:1.*TEMPORAL_ADDRESS/);
+});
+
+test('a home that has a Temporal database of its own joins no stranger, though its own server is dead', async () => {
+  const { temporalAddress: stranger } = testEngines();
+  const options = { home: home.directory, usualAddress: stranger };
+  expect(await findTemporal(options)).toMatchObject({ address: stranger });
+
+  const first = home.user();
+  await first.engines;
+  await first.kill();
+  for (const pid of Object.values(await home.pids())) process.kill(pid, 'SIGKILL');
+  expect(await findTemporal(options)).toBeNull();
+
+  const binary = process.env.AMBLE_TEMPORAL_BINARY;
+  const engines = await startEngines({
+    ...options,
+    ...(binary !== undefined && { temporalBinary: binary }),
+    say: () => {},
+  });
+  expect(engines.temporal).toMatchObject({ embedded: true });
+  expect(await findTemporal(options)).toEqual(engines.temporal);
+  await engines.stop();
 });

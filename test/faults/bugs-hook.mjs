@@ -1,11 +1,14 @@
-/** A module hook that breaks two functions of the build for pages with telling names. */
+/** A module hook that breaks functions of the build for pages with telling names. */
 
 const BUGS = [
   {
     file: '/dist/src/html/page.js',
     declared: 'export function parsePage(',
     bug: `export function parsePage(source) {
-      if (source.url.endsWith('/unparsable')) throw new TypeError('a bug in the parser');
+      if (source.url.endsWith('/unparsable')) {
+        process.stderr.write('met the bug in the parser\\n');
+        throw new TypeError('a bug in the parser');
+      }
       return sound(source);
     }
     function sound(`,
@@ -16,6 +19,24 @@ const BUGS = [
     bug: `export async function recordAttempt(db, settings, keyedBy, done) {
       if (done.parsed?.title === 'Unrecordable') throw new TypeError('a bug in the record');
       return sound(db, settings, keyedBy, done);
+    }
+    async function sound(`,
+  },
+  {
+    file: '/dist/src/sitemaps/read.js',
+    declared: 'export async function readSitemap(',
+    bug: `export async function readSitemap(body, source, take) {
+      if (source.url.endsWith('/unreadable.xml')) throw new TypeError('a bug in the reader');
+      return sound(body, source, take);
+    }
+    async function sound(`,
+  },
+  {
+    file: '/dist/activities/fetch-document.js',
+    declared: 'export async function fetchDocument(',
+    bug: `export async function fetchDocument(deps, input, lease, allowedBy) {
+      if (input.url.endsWith('/unfetchable')) throw new TypeError('a bug in the fetch');
+      return sound(deps, input, lease, allowedBy);
     }
     async function sound(`,
   },

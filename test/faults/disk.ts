@@ -1,9 +1,10 @@
 /**
- * A disk for the content store that can be full. Root gets a small file system of its own and really fills it. Anybody else
- * has the directory closed to writing, which asks the same of the program: an error where it wanted to write.
+ * A disk for the content store that can be full. Root gets a small file system of its own and really fills it; where root may
+ * not mount one, as in most containers, the whole directory makes way for a file. Anybody else has the directory closed to
+ * writing. All ask the same of the program: an error where it wanted to write.
  */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -23,15 +24,31 @@ const SIZE_MB = 64;
 export async function makeDisk(path: string): Promise<Disk> {
   await mkdir(path, { recursive: true });
   if (process.getuid?.() !== 0) return closedDirectory(path);
-  try {
-    await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', path]);
-  } catch (cause) {
-    throw new Error(
-      `The disk of the content store cannot be made to fill up: root may not mount a tmpfs at ${path}. Run this as another user.`,
-      { cause },
-    );
-  }
-  return fullFileSystem(path);
+  const mounted = await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', path]).then(
+    () => true,
+    () => false,
+  );
+  return mounted ? fullFileSystem(path) : displacedDirectory(path);
+}
+
+/** Through a link, so that there is no moment without either of the two. */
+async function displacedDirectory(path: string): Promise<Disk> {
+  const [real, file, link] = [`${path}.real`, `${path}.file`, `${path}.link`];
+  const pointTo = async (target: string): Promise<void> => {
+    await symlink(target, link);
+    await rename(link, path);
+  };
+  await rmdir(path);
+  await mkdir(real);
+  await writeFile(file, '');
+  await pointTo(real);
+  return {
+    path,
+    means: 'a file in the place of the directory',
+    fill: () => pointTo(file),
+    clear: () => pointTo(real),
+    remove: () => rm(path),
+  };
 }
 
 function fullFileSystem(path: string): Disk {

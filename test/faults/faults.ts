@@ -118,6 +118,28 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: 'a network to Temporal that swallows everything',
+    async inject({ lab, web, random }) {
+      return exposing(lab, web, async () => {
+        lab.wires.temporal.swallow();
+        // Longer than the client takes to notice.
+        await sleep(random.between(21_000, 24_000));
+        lab.wires.temporal.heal();
+      });
+    },
+  },
+  {
+    name: 'a network to Postgres that swallows everything',
+    async inject({ lab, random }) {
+      return harmless(async () => {
+        lab.wires.postgres.swallow();
+        // Longer than a new connection is waited for; an answer is waited for a minute, which no test can.
+        await sleep(random.between(11_000, 13_000));
+        lab.wires.postgres.heal();
+      });
+    },
+  },
+  {
     name: 'a database that answers slowly',
     async inject({ lab, random }) {
       return harmless(async () => {

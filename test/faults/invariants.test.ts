@@ -49,7 +49,7 @@ function violationsOf(change: (sound: Evidence) => Partial<Evidence>): string[] 
 }
 
 test('a sound run has no violations', () => {
-  expect(judge(soundEvidence())).toEqual({ violations: [], repeats: [] });
+  expect(judge(soundEvidence())).toEqual({ violations: [], lost: 0, repeats: [] });
 });
 
 describe('found = the sum of final statuses', () => {
@@ -75,7 +75,10 @@ describe('found = the sum of final statuses', () => {
 
 describe('no page lost', () => {
   test('a page of the web without a row is caught', () => {
-    expect(violationsOf(({ pages }) => ({ pages: pages.slice(0, 1) }))).toContain(`${B} is lost`);
+    const sound = soundEvidence();
+    const { violations, lost } = judge({ ...sound, pages: sound.pages.slice(0, 1) });
+    expect(violations).toContain(`${B} is lost`);
+    expect(lost).toBe(1);
   });
 
   test('a page with two rows is caught', () => {
@@ -113,6 +116,7 @@ describe('no page fetched successfully twice', () => {
     const sound = soundEvidence();
     expect(judge({ ...sound, arrivals: twice(sound), injected: [kill(510, [A])] })).toEqual({
       violations: [],
+      lost: 0,
       repeats: [{ url: A, fault: 'kill' }],
     });
   });

@@ -14,17 +14,21 @@ const LOSSES_PER_ATTEMPT = 3;
 
 export interface Judgement {
   violations: string[];
+  /** How many of them are about pages that are lost, or not what they should be. */
+  lost: number;
   /** Pages fetched whole more than once, by the fault that excuses it. */
   repeats: { url: string; fault: string }[];
 }
 
 export function judge(evidence: Evidence): Judgement {
   const { repeats, violations } = judgeRepeats(evidence);
+  const losses = nothingIsLost(evidence);
   return {
     repeats,
+    lost: losses.length,
     violations: [
       ...countsAddUp(evidence),
-      ...nothingIsLost(evidence),
+      ...losses,
       ...violations,
       ...nothingAfterTheEnd(evidence),
       ...gapsOnRecord(evidence),
@@ -67,7 +71,7 @@ function nothingIsLost({ expected, pages }: Evidence): string[] {
 }
 
 /** Each answer that was followed by another request for the same page needs a fault of its own to excuse it. */
-function judgeRepeats({ arrivals, injected }: Evidence): Judgement {
+function judgeRepeats({ arrivals, injected }: Evidence): Omit<Judgement, 'lost'> {
   const violations: string[] = [];
   const repeats: Judgement['repeats'] = [];
   const spent = new Set<string>();

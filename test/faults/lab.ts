@@ -48,6 +48,8 @@ export interface LabWorker {
   process: RunningProgram;
   /** Everything that processes of this name have said on standard error. */
   log(): string;
+  /** The same of standard output, which is for results. */
+  output(): string;
 }
 
 export interface Lab {
@@ -58,6 +60,8 @@ export interface Lab {
   wires: { temporal: Wire; postgres: Wire };
   engines: { temporal: Engine; postgres: Engine };
   workers: readonly LabWorker[];
+  /** Starts more of them, until there are this many. */
+  employ(count: number): Promise<void>;
   /** kill -9; returns once it is dead. */
   kill(worker: LabWorker): Promise<void>;
   /** Starts the next process under that name; returns when it is ready to work. */
@@ -138,9 +142,11 @@ async function equip(
       [join(packageRoot, 'dist', 'src', 'cli.js'), 'worker', '--home', home.directory],
       { cwd: directory, env: environment(name) },
     );
-  const workers = Array.from({ length: workerCount }, (_, i): LabWorker => {
-    const name = `worker-${i + 1}`;
-    const former: string[] = [];
+  const workers: LabWorker[] = [];
+  const hire = (): LabWorker => {
+    const name = `worker-${workers.length + 1}`;
+    const former: ReturnType<RunningProgram['said']>[] = [];
+    const all = (what: 'stdout' | 'stderr') => [...former, current.said()].map((said) => said[what]).join('');
     let current = launch(name);
     return {
       name,
@@ -148,18 +154,23 @@ async function equip(
         return current;
       },
       set process(next) {
-        former.push(current.said().stderr);
+        former.push(current.said());
         current = next;
       },
-      log: () => [...former, current.said().stderr].join(''),
+      log: () => all('stderr'),
+      output: () => all('stdout'),
     };
-  });
+  };
   const kill = async ({ process }: LabWorker): Promise<void> => {
     process.kill('SIGKILL');
     await process.ended;
   };
   closers.push(() => Promise.all(workers.map(kill)));
-  await Promise.all(workers.map(isReady));
+  const employ = async (count: number): Promise<void> => {
+    while (workers.length < count) workers.push(hire());
+    await Promise.all(workers.map(isReady));
+  };
+  await employ(workerCount);
 
   return {
     db,
@@ -182,6 +193,7 @@ async function equip(
       },
     },
     workers,
+    employ,
     kill,
     async revive(worker) {
       worker.process = launch(worker.name);

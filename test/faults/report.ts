@@ -6,21 +6,21 @@ export function inTable(runs: readonly Run[]): string[] {
   const repeats = runs.flatMap((run) => run.repeats);
   const rows = [...new Set(injected.map(({ fault }) => fault))].map((fault) => {
     const times = injected.filter((one) => one.fault === fault);
+    const its = runs.filter((run) => run.injected.some((one) => one.fault === fault));
     return [
       fault,
       times.length,
       times.reduce((sum, { exposed }) => sum + exposed.length, 0),
       repeats.filter((repeat) => repeat.fault === fault).length,
-      runs
-        .filter((run) => run.injected.some((one) => one.fault === fault))
-        .reduce((sum, run) => sum + run.violations.length, 0),
+      its.reduce((sum, run) => sum + run.lost, 0),
+      its.reduce((sum, run) => sum + run.violations.length, 0),
     ];
   });
   const violations = runs.reduce((sum, run) => sum + run.violations.length, 0);
   const pages = runs.reduce((sum, run) => sum + run.pages, 0);
   return [
-    '| fault | injected | fetches in flight | of these fetched again | violations in its runs |',
-    '|---|---|---|---|---|',
+    '| fault | injected | fetches in flight | of these fetched again | pages lost in its runs | violations |',
+    '|---|---|---|---|---|---|',
     ...rows.map((row) => `| ${row.join(' | ')} |`),
     `${runs.length} runs, ${pages} pages, ${injected.length} faults: ${violations} violations.`,
   ];

@@ -47,11 +47,12 @@ export async function runOnce(
     }
     web.stopGrowing();
     const ended = await endOf(lab, crawlId);
-    const { violations, repeats } = judge(await gather(lab, web, crawlId, ended, injected));
+    const { violations, repeats, lost } = judge(await gather(lab, web, crawlId, ended, injected));
     return {
       crawlId,
       injected,
       repeats,
+      lost,
       violations:
         ended === null ? [`the crawl did not end within ${END_WITHIN_MS} ms`, ...violations] : violations,
       pages: web.expected().length,

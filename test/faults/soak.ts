@@ -10,30 +10,31 @@ import { type Run, runOnce } from './run.ts';
 import { seeded } from './seeded.ts';
 
 const FAULTS_A_RUN = 5;
-const WORKERS = 2;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
     seed: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '2' },
     /** Only faults whose name has this in it. */
     only: { type: 'string', default: '' },
   },
 });
 const seed = Number(values.seed);
+const workers = Number(values.workers);
 const random = seeded(seed);
 const faults = FAULTS.filter(({ name }) => name.includes(values.only));
-if (faults.length === 0 || !(Number(values.minutes) > 0) || !Number.isInteger(seed)) {
+if (faults.length === 0 || !(Number(values.minutes) > 0) || !Number.isInteger(seed) || !(workers >= 1)) {
   console.error(
-    'soak takes --minutes (more than 0), --seed (a whole number) and --only (a part of the name of a fault).',
+    'soak takes --minutes (more than 0), --seed (a whole number), --workers and --only (a part of the name of a fault).',
   );
   process.exit(2);
 }
 const deck: (typeof faults)[number][] = [];
 const runs: Run[] = [];
 
-const lab = await makeLab({ workers: WORKERS });
-console.log(`Seed ${seed}, ${WORKERS} workers; the disk is filled by ${lab.disk.means}.`);
+const lab = await makeLab({ workers });
+console.log(`Seed ${seed}, ${workers} worker(s); the disk is filled by ${lab.disk.means}.`);
 const until = performance.now() + Number(values.minutes) * 60_000;
 // Whatever ends it, nothing may stay behind: a lab is two servers, a file system and a handful of processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

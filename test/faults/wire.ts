@@ -1,4 +1,4 @@
-/** A wire between a worker and an engine that can be made slow, or cut. */
+/** A wire between a worker and an engine that can be made slow, cut, or silent. */
 
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
@@ -10,6 +10,8 @@ export interface Wire {
   slowDown(ms: number): void;
   /** Resets every connection, and each new one, until it is healed. */
   cut(): void;
+  /** Breaks no connection and takes new ones, but nothing comes through before it is healed; then all of it does. */
+  swallow(): void;
   heal(): void;
   stop(): Promise<void>;
 }
@@ -19,6 +21,8 @@ const LOOPBACK = '127.0.0.1';
 export async function startWire(targetPort: number): Promise<Wire> {
   let delayMs = 0;
   let isCut = false;
+  let isSilent = false;
+  const held: (() => void)[] = [];
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -31,7 +35,8 @@ export async function startWire(targetPort: number): Promise<Wire> {
   const late = (): Transform =>
     new Transform({
       transform(chunk, _, done) {
-        if (delayMs === 0) done(null, chunk);
+        if (isSilent) held.push(() => done(null, chunk));
+        else if (delayMs === 0) done(null, chunk);
         else setTimeout(done, delayMs, null, chunk);
       },
     });
@@ -60,9 +65,14 @@ export async function startWire(targetPort: number): Promise<Wire> {
       isCut = true;
       resetAll();
     },
+    swallow() {
+      isSilent = true;
+    },
     heal() {
       isCut = false;
+      isSilent = false;
       delayMs = 0;
+      for (const pass of held.splice(0)) pass();
     },
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

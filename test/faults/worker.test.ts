@@ -47,13 +47,13 @@ async function crawlSlowly(ms: number): Promise<string> {
   return crawlId;
 }
 
-async function start(path: string): Promise<string> {
+async function start(path: string, more: Record<string, unknown> = {}): Promise<string> {
   crawls += 1;
   const workflowId = `stopping-${crawls}`;
   await lab.client.workflow.start('Crawl', {
     taskQueue: lab.taskQueue,
     workflowId,
-    args: [{ seeds: [web.url('slow', path)], ...web.network }],
+    args: [{ seeds: [web.url('slow', path)], ...web.network, ...more }],
   });
   return workflowId;
 }
@@ -127,8 +127,8 @@ describe('a worker that loses what it needs waits for it, says so once, and goes
   test.each([
     // Longer than a step is tried as a local activity: both ways of waiting are gone through.
     { what: 'Postgres', wire: 'postgres', awayMs: 6_000 },
-    // Longer than it takes to be noticed by a worker that has nothing to do.
-    { what: 'Temporal', wire: 'temporal', awayMs: 12_000 },
+    // Longer than it takes to be noticed by a worker that has nothing to do, and than polls are retried in silence.
+    { what: 'Temporal', wire: 'temporal', awayMs: 20_000 },
   ] as const)('$what', async ({ what, wire, awayMs }) => {
     web = await startWeb({
       slow: (path) => ({ body: path === '/' ? links(PAGES) : 'A page.' }),
@@ -143,15 +143,31 @@ describe('a worker that loses what it needs waits for it, says so once, and goes
     const said = worker.log().slice(before);
     expect(worries(said)).toEqual([`${what} is out of reach; waiting for it, nothing is lost meanwhile`]);
     expect(said.match(new RegExp(`${what} can be reached again`, 'g'))).toHaveLength(1);
+    expect(said.trimEnd().split('\n'), said).toHaveLength(2);
+    expect(worker.output()).toBe('');
   });
 });
 
 describe('a bug', () => {
-  test('in parse or persist is retried, then ends its page Failed with the error, and no other', async () => {
-    const title = (name: string) => ({ body: `<title>${name}</title>` });
+  const title = (name: string) => ({ body: `<title>${name}</title>` });
+  const pageAt = (crawlId: string, path: string) =>
+    lab.db.page.findFirstOrThrow({
+      where: { crawlId, url: web.url('slow', path) },
+      select: { status: true, reason: true, attempted: { select: { outcome: true, errorKind: true } } },
+    });
+
+  test('in parse, persist or a sitemap is retried, then ends its page Failed with the error, and no other', async () => {
     web = await startWeb({
       slow: (path) =>
         ({
+          '/robots.txt': {
+            body: `Sitemap: ${web.url('slow', '/unreadable.xml')}`,
+            headers: { 'content-type': 'text/plain' },
+          },
+          '/unreadable.xml': {
+            body: '<urlset><url><loc>/listed</loc></url></urlset>',
+            headers: { 'content-type': 'application/xml' },
+          },
           '/': {
             body: ['/unparsable', '/unrecordable', '/fine'].map((to) => `<a href="${to}">x</a>`).join(''),
           },
@@ -161,31 +177,52 @@ describe('a bug', () => {
         })[path],
     });
     const before = worker.log().length;
-    const crawlId = await start('/');
+    const crawlId = await start('/', { sitemaps: true });
     expect(await lab.client.workflow.getHandle(crawlId).result()).toMatchObject({
       found: 4,
       pages: { Fetched: 2, Failed: 2 },
     });
-    const pageAt = (path: string) =>
-      lab.db.page.findFirstOrThrow({
-        where: { crawlId, url: web.url('slow', path) },
-        select: { status: true, reason: true, attempted: { select: { outcome: true, errorKind: true } } },
-      });
-    expect(await pageAt('/unparsable')).toEqual({
+    expect(await pageAt(crawlId, '/unparsable')).toEqual({
       status: 'Failed',
       reason: 'The page could not be parsed: a bug in the parser',
       attempted: [{ outcome: 'Failed', errorKind: 'parse' }],
     });
-    expect(await pageAt('/unrecordable')).toEqual({
+    expect(await pageAt(crawlId, '/unrecordable')).toEqual({
       status: 'Failed',
       reason: 'It could not be recorded: a bug in the record',
       attempted: [{ outcome: 'Failed', errorKind: 'record' }],
     });
-    for (const path of ['/unparsable', '/unrecordable']) expect(web.arrivalsAt('slow', path)).toHaveLength(1);
+    expect(await pageAt(crawlId, '/unreadable.xml')).toEqual({
+      status: 'Failed',
+      reason: 'The sitemap could not be read: a bug in the reader',
+      attempted: [{ outcome: 'Failed', errorKind: 'parse' }],
+    });
+    for (const path of ['/unparsable', '/unrecordable', '/unreadable.xml'])
+      expect(web.arrivalsAt('slow', path)).toHaveLength(1);
     // Once for each time the policy tries it.
-    expect(
-      worries(worker.log().slice(before)).filter((msg) => msg === 'a page could not be recorded'),
-    ).toHaveLength(MAXIMUM_ATTEMPTS);
+    const said = worker.log().slice(before);
+    for (const worry of ['a page could not be recorded', 'a sitemap could not be read'])
+      expect(worries(said).filter((msg) => msg === worry)).toHaveLength(MAXIMUM_ATTEMPTS);
+    expect(said.match(/met the bug in the parser/g)).toHaveLength(MAXIMUM_ATTEMPTS);
+  });
+
+  test('in a fetch is tried three times for an attempt, sends nothing, and does not pass for a loss', async () => {
+    web = await startWeb({
+      slow: (path) => ({ '/': { body: '<a href="/unfetchable">x</a>' }, '/unfetchable': title('') })[path],
+    });
+    const before = worker.log().length;
+    const crawlId = await start('/', { retry: { maximumAttempts: 1 } });
+    expect(await lab.client.workflow.getHandle(crawlId).result()).toMatchObject({
+      pages: { Fetched: 1, Failed: 1 },
+    });
+    expect(await pageAt(crawlId, '/unfetchable')).toEqual({
+      status: 'Failed',
+      reason: 'The fetch broke off 3 times; the last time, with nothing sent: a bug in the fetch',
+      attempted: [{ outcome: 'Failed', errorKind: 'broken' }],
+    });
+    expect(web.arrivalsAt('slow', '/unfetchable')).toEqual([]);
+    const said = worries(worker.log().slice(before));
+    expect(said.filter((msg) => msg === 'a fetch broke off')).toHaveLength(3);
   });
 
   test('that escapes everything is logged, and does not end the worker', async () => {

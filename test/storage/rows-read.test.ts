@@ -16,8 +16,11 @@ let db: Database;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  // One connection: what it has read can be asked on it.
-  db = openDatabase(database.url, { connections: 1 });
+  // One connection: what it has read can be asked on it. Without helpers, who tell what they have read only when they end,
+  // and so within the measurement of the next step.
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c max_parallel_workers_per_gather=0');
+  db = openDatabase(url.href, { connections: 1 });
   await db.$executeRaw`ALTER TABLE pages SET (autovacuum_enabled = false)`;
 });
 

@@ -1,5 +1,5 @@
 /** `amble cancel`: ends a crawl in order, whoever else is working on it. */
-import { endOf, reachCrawl } from '../crawls.ts';
+import { reachCrawl } from '../crawls.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { withSession } from '../session.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
@@ -19,8 +19,9 @@ export async function cancelCommand(crawlId: string, options: CommonOptions): Pr
     }
     await crawl.handle.cancel();
     say(`Cancelling crawl ${crawlId}: its open pages step down.`);
-    const ended = endOf(crawl.handle, session.worker);
-    const progress = await watchCrawl({ db: session.db, crawlId, ended, leave: interrupts.first });
+    const { db, worker } = session;
+    const { handle } = crawl;
+    const progress = await watchCrawl({ db, crawlId, handle, worker, leave: interrupts.first });
     for (const line of progress ? renderSummary(progress) : []) print(line);
     return interrupts.first.aborted ? EXIT.interrupted : EXIT.ok;
   });

@@ -85,16 +85,19 @@ async function crawlInBackground(
 ): Promise<ExitCode> {
   const pid = await ensureBackground(config, options);
   const session = await openSession(config, { worker: null, say });
+  const seen = new AbortController();
   try {
     const crawl = await reachCrawl({ ...session, config, crawlId, request });
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, options);
-    const progress = await untilOpened(session.db, crawlId, endOf(crawl.handle, session.worker));
+    const ended = endOf(crawl.handle, session.worker, { say, enough: seen.signal });
+    const progress = await untilOpened(session.db, crawlId, ended);
     say(`Crawl ${crawlId} ${crawl.known ? 'goes on' : 'has begun'} in the background.`);
     sayHowToGoOn(crawlId, options);
     say(`  stop the worker: kill ${pid}`);
     print(options.json ? JSON.stringify(progress) : crawlId);
     return EXIT.ok;
   } finally {
+    seen.abort();
     await session.close();
   }
 }
@@ -119,7 +122,7 @@ async function follow(
     say(`Crawl ${crawlId} has begun before: taking it up where it stands.`);
     if (request) say('The URLs and settings it began with hold; those given now are not used.');
   }
-  const progress = await watchCrawl({ db, crawlId, ended: endOf(handle, worker), leave });
+  const progress = await watchCrawl({ db, crawlId, handle, worker, leave });
   if (!leave.aborted || (progress && hasEnded(progress))) return report(progress, options);
 
   say(`Leaving crawl ${crawlId} as it stands; nothing is lost.`);

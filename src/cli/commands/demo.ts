@@ -5,7 +5,7 @@ import { type AmbleConfig, parseCrawlInput } from '../../config/index.ts';
 import { type DemoWeb, startDemoWeb } from '../../demo/index.ts';
 import { openPages } from '../../storage/progress.ts';
 import { commandLine } from '../command-line.ts';
-import { endOf, reachCrawl } from '../crawls.ts';
+import { reachCrawl } from '../crawls.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { endLeftovers } from '../leftovers.ts';
 import { withSession } from '../session.ts';
@@ -77,8 +77,9 @@ async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOpti
     const crawl = await reachCrawl({ ...session, config, crawlId: CRAWL_ID, request });
     if (crawl.kind === 'ended')
       throw new Error(`The demo's home ${config.home} could not be emptied: remove it.`);
-    const ended = endOf(crawl.handle, session.worker);
-    const progress = await watchCrawl({ db: session.db, crawlId: CRAWL_ID, ended, leave: interrupts.first });
+    const { db, worker } = session;
+    const { handle } = crawl;
+    const progress = await watchCrawl({ db, crawlId: CRAWL_ID, handle, worker, leave: interrupts.first });
     if (!progress || interrupts.first.aborted) return EXIT.interrupted;
 
     for (const line of [...renderSummary(progress), '', ...whereToLook(config, uiUrl)]) {

@@ -11,6 +11,8 @@ export interface Screen {
 
 export interface Display {
   show(progress: Progress): void;
+  /** A line that stays. */
+  say(line: string): void;
   /** Takes the live lines away: what comes next is the summary. */
   close(): void;
 }
@@ -34,6 +36,10 @@ export function createDisplay(screen: Screen, env: Readonly<Record<string, strin
     show(progress) {
       samples = remember(samples, progress);
       draw.show({ progress, pace: paceOf(samples, progress) });
+    },
+    say(line) {
+      draw.close();
+      screen.write(`${line}\n`);
     },
     close: draw.close,
   };

@@ -1,0 +1,81 @@
+/** Embedded engines and the command that runs on them: they die under it, and it is told to stop. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+import { shortGapsOnArrival } from './politeness.ts';
+import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const DELAY_MS = 300;
+const PAGES = 25;
+/** Longer than a stop may take that waits for nothing. */
+const SLOW_MS = 10_000;
+
+let web: TestWeb;
+let amble: Installation;
+
+beforeEach(async () => {
+  web = await startWeb({
+    one: flatSite(PAGES),
+    slow: (path) => (path === '/' ? { body: 'Slow.', afterMs: SLOW_MS } : undefined),
+  });
+  amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+});
+
+afterEach(async () => {
+  await amble.remove();
+  await web.stop();
+});
+
+function crawl(host: string, ...more: string[]) {
+  const flags = ['--delay', `${DELAY_MS}ms`, ...networkFlags(web.network.resolve), ...more];
+  return amble.start('crawl', web.url(host), '--id', 'same', ...flags);
+}
+
+async function arrivals(count: number): Promise<void> {
+  await expect
+    .poll(() => web.arrivals.length, { timeout: 90_000, interval: 20 })
+    .toBeGreaterThanOrEqual(count);
+}
+
+test('a crawl brings its engines back when they are killed under it, and goes on to its end', async () => {
+  const crawling = crawl('one', '--json');
+  await arrivals(5);
+  const ports = await amble.ports();
+  await amble.killEngine('postgres');
+  await arrivals(web.arrivals.length + 5);
+  await amble.killEngine('temporal');
+  await arrivals(web.arrivals.length + 5);
+  expect(await amble.ports()).toEqual(ports);
+
+  const { code, stdout, stderr } = await crawling.ended;
+  expect(code, stderr).toBe(0);
+  // One line, and nothing else.
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+  expect(lastLine(stdout)).toMatchObject({
+    status: 'Completed',
+    found: PAGES + 1,
+    pages: { Fetched: PAGES + 1, Failed: 0 },
+  });
+  // It looks once a second: what was over by then is not worth a word.
+  const told = stderr.match(/Postgres is out of reach/g) ?? [];
+  expect(told.length).toBeLessThanOrEqual(1);
+  expect(stderr.match(/Postgres can be reached again/g) ?? []).toHaveLength(told.length);
+  expect(shortGapsOnArrival(web.arrivals, () => DELAY_MS)).toEqual([]);
+  expect(await amble.processes()).toEqual([]);
+});
+
+test('a second stop signal ends a crawl at once, and its engines with it', async () => {
+  const crawling = crawl('slow');
+  // robots.txt, then the page that takes its time.
+  await arrivals(2);
+  crawling.kill('SIGINT');
+  await crawling.says(/Ctrl-C again stops at once/);
+  // One key press may arrive as two signals: those are a few milliseconds apart.
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  crawling.kill('SIGINT');
+  const began = performance.now();
+  expect(await crawling.ended).toMatchObject({ code: 130 });
+  expect(performance.now() - began).toBeLessThan(3_000);
+  await expect.poll(() => amble.processes(), { timeout: 30_000 }).toEqual([]);
+});
