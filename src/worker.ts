@@ -186,15 +186,14 @@ async function workflows(): Promise<{ workflowBundle: Workflows }> {
 }
 
 /**
- * The SDK's own log lines go where ours go, unless this process has set its runtime up already. Its core would write to
- * standard output, a line for each call that is not answered: it is silent. (Forwarded to our log instead, with `forward`,
- * cancelled crawls were seen to stand still: test/crawl/sitemaps.test.ts.)
+ * The SDK's own log lines go where ours go, unless this process has set its runtime up already. Those of its core, too, which
+ * would otherwise be written to standard output.
  */
 function installRuntime(log: Logger, outages: Outages): void {
   try {
     Runtime.install({
       logger: temporalLogger(log, outages),
-      telemetryOptions: { logging: { filter: 'off' } },
+      telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
       shutdownSignals: [],
     });
   } catch (error) {
