@@ -5,8 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 300_000,
-    // Real engines and real clocks on few cores: files side by side would only fight for them.
-    fileParallelism: false,
+    // Most of them wait for real clocks: two at a time, whatever the machine, so that none is starved.
+    maxWorkers: 2,
     globalSetup: './test/support/global-setup.ts',
     reporters: ['default', './test/support/closing-line-reporter.ts'],
   },

@@ -2,19 +2,11 @@
  * One worker process: three Temporal workers, one for each task queue, around one set of shared parts. See the queues in
  * workflows/ids.ts for why they are apart.
  */
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import { IllegalStateError } from '@temporalio/common';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { makeActivities } from '../activities/index.ts';
 import { fetchQueue, throttleQueue } from '../workflows/ids.ts';
@@ -39,6 +31,8 @@ export interface WorkerSetup {
   log: Logger;
   /** Serves throttles alone: to steer a domain is no reason to crawl. */
   onlyThrottles?: boolean;
+  /** File with the workflows' code; unset: the one of the build. */
+  workflowCode?: string;
 }
 
 export interface RunningWorker {
@@ -75,12 +69,15 @@ const STOPPING = {
 
 const CRAWLS_REMEMBERED = 100;
 
+const BUILT_WORKFLOWS = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+
 export async function startWorker({
   config,
   temporal,
   databaseUrl,
   log,
   onlyThrottles = false,
+  workflowCode = BUILT_WORKFLOWS,
 }: WorkerSetup): Promise<RunningWorker> {
   const clientConnection = await connectTemporal(temporal.address);
   const db = openDatabase(databaseUrl);
@@ -117,7 +114,7 @@ export async function startWorker({
   const options: WorkerOptions[] = [
     {
       ...shared(STOPPING.others),
-      ...(await workflows()),
+      workflowBundle: { codePath: workflowCode },
       taskQueue: config.taskQueue,
       activities: activities.pages,
       maxConcurrentWorkflowTaskExecutions: PAGE_TASKS,
@@ -132,7 +129,7 @@ export async function startWorker({
     },
     {
       ...shared(STOPPING.throttles),
-      ...(await workflows()),
+      workflowBundle: { codePath: workflowCode },
       taskQueue: throttleQueue(config.taskQueue),
       activities: activities.throttles,
       maxCachedWorkflows: CACHED_THROTTLES,
@@ -168,21 +165,6 @@ interface Running {
 async function drain(running: readonly Running[]): Promise<void> {
   for (const { worker } of running) if (worker.getState() === 'RUNNING') worker.shutdown();
   await Promise.allSettled(running.map(({ ended }) => ended));
-}
-
-type Workflows = NonNullable<WorkerOptions['workflowBundle']>;
-
-let bundled: Promise<Workflows> | undefined;
-
-/** The bundle of the build; where there is none (tests run from sources) it is made once in a process. */
-async function workflows(): Promise<{ workflowBundle: Workflows }> {
-  const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  bundled ??= bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
-    logger: new DefaultLogger('WARN'),
-  });
-  return { workflowBundle: await bundled };
 }
 
 /**

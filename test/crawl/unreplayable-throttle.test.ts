@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { throttleStart } from '../../activities/throttle-start.ts';
 import { type RunningWorker, startWorker } from '../../src/worker.ts';
 import type { DomainThrottle } from '../../workflows/domain-throttle.ts';
@@ -45,6 +45,7 @@ function worker(): Promise<RunningWorker> {
     databaseUrl: amble.databaseUrl,
     log: pino({ level: 'fatal' }),
     onlyThrottles: true,
+    workflowCode: inject('workflowCode'),
   });
 }
 

@@ -1,6 +1,7 @@
 /** Replays histories with workflow code: that of the sources, or the same with a difference planted in it. */
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, type InjectedSinks, Worker } from '@temporalio/worker';
+import { type InjectedSinks, Worker } from '@temporalio/worker';
+import { bundleSources } from '../support/bundle-sources.ts';
 import { beginningOf, type History, inOrder } from './history.ts';
 import type { Overheard, Said } from './overhear.ts';
 
@@ -9,11 +10,7 @@ export interface Code {
 }
 
 export function currentCode(): Promise<Code> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-    workflowInterceptorModules: [fileURLToPath(new URL('./overhear.ts', import.meta.url))],
-    logger: new DefaultLogger('WARN'),
-  });
+  return bundleSources([fileURLToPath(new URL('./overhear.ts', import.meta.url))]);
 }
 
 /** The same code with one place changed; it has to be there, and only once. */

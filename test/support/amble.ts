@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { type Logger, pino } from 'pino';
+import { inject } from 'vitest';
 import { type AmbleConfig, loadConfig } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { startWorker } from '../../src/worker.ts';
@@ -40,6 +41,7 @@ export async function startAmble(
     temporal: { address, namespace },
     databaseUrl: database.url,
     log,
+    workflowCode: inject('workflowCode'),
   });
   const db = openDatabase(database.url);
   const connection = await Connection.connect({ address });
