@@ -60,7 +60,6 @@ export async function ensureTemporal(
         ...['--dynamic-config-value', 'limit.maxIDLength=255'],
         ...['--log-level', 'warn', '--color', 'never'],
       ],
-      env: COLLECT_LESS_OFTEN,
     }),
     answers: async ([port]) => (await probeTemporal(`${LOOPBACK}:${port}`, namespace)) === 'serves',
     cure: 'Set TEMPORAL_ADDRESS to use a server of your own instead.',
@@ -74,9 +73,6 @@ export async function ensureTemporal(
   });
   return serverOn(namespace, port, uiPort);
 }
-
-/** Its garbage collector takes a sixth of its time otherwise, and the heap is small: some 100 MB. */
-const COLLECT_LESS_OFTEN = { GOGC: '400', GOMEMLIMIT: '1GiB' };
 
 /**
  * What SQLite says of a file that is not whole. The server makes its tables in several steps and never looks at a file that
