@@ -5,7 +5,7 @@
  */
 import { Element, Text } from 'domhandler';
 import { PARTS } from './main-text.ts';
-import { isHeading, MAX_HEADINGS, type Survey } from './survey.ts';
+import { isHeading, MAX_HEADINGS, nothingFound, type Survey } from './survey.ts';
 import { readTags, type Tag } from './tags.ts';
 import { TextBlocks } from './text-blocks.ts';
 
@@ -22,17 +22,7 @@ const MOST_METAS = 1_000;
 const CAPTION_LENGTH = 4_000;
 
 export function readFlat(html: string): FlatPage {
-  const found: Survey = {
-    html: null,
-    base: null,
-    title: null,
-    metas: [],
-    relations: [],
-    anchors: [],
-    headings: [],
-    mains: [],
-    articles: [],
-  };
+  const found = nothingFound();
   const blocks = new TextBlocks(false);
   const whole = new TextBlocks(true);
   const caption = new Caption();

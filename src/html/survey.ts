@@ -27,8 +27,8 @@ export const MAX_HEADINGS = 200;
 
 const HEADING = /^h[1-6]$/;
 
-export function survey(document: Document): Survey {
-  const found: Survey = {
+export function nothingFound(): Survey {
+  return {
     html: null,
     base: null,
     title: null,
@@ -39,6 +39,10 @@ export function survey(document: Document): Survey {
     mains: [],
     articles: [],
   };
+}
+
+export function survey(document: Document): Survey {
+  const found = nothingFound();
   walk(document, (node) => {
     if (!isElement(node)) return 'into';
     switch (node.name) {
