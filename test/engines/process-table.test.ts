@@ -29,10 +29,11 @@ test('a process that ended has no command line', async () => {
 
 test('a corpse whose parent has not collected it is no process any more', async () => {
   expect(await processExists(process.pid)).toBe(true);
-  // The shell becomes a program that never asks after its child.
+  // The shell, which would collect its child, becomes a program that never asks after it.
   const parent = spawn('/bin/sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
   const [line] = await once(parent.stdout, 'data');
   const child = Number(String(line));
+  await expect.poll(() => commandLineOf(parent.pid ?? 0)).toMatch(/^sleep/);
   expect(await processExists(child)).toBe(true);
   process.kill(child, 'SIGKILL');
   await expect.poll(() => processExists(child)).toBe(false);
