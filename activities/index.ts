@@ -14,10 +14,10 @@ export type { Deps } from './deps.ts';
 export type { FetchResult, Unreported } from './fetch-page.ts';
 export type { PersistInput, PersistResult } from './persist-page.ts';
 
-/** By task queue: `amble`, `amble-fetch` and `amble-throttle`. */
+/** `fetches` run on the queue `amble`, `throttles` on `amble-throttle`; `steps` on `amble-step`, or within a workflow's task. */
 export function makeActivities(deps: Deps) {
   return {
-    pages: {
+    steps: {
       acquireSlot: makeAcquireSlot(deps),
       missRobots: makeMissRobots(deps),
       parsePage: makeParsePage(deps),
@@ -31,5 +31,5 @@ export function makeActivities(deps: Deps) {
 }
 
 type Made = ReturnType<typeof makeActivities>;
-export type Activities = Made['pages'] & Made['fetches'];
+export type Activities = Made['steps'] & Made['fetches'];
 export type ThrottleActivities = Made['throttles'];

@@ -10,7 +10,7 @@ import { agoAtLeastMs, type Reading, readClocks } from '../src/server-clock.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
 import { throttleId } from '../workflows/ids.ts';
 import { releasedSignal, startedSignal, withdrawnSignal } from '../workflows/messages.ts';
-import type { Reception, Release, Use } from '../workflows/throttle/types.ts';
+import type { Reception, Release, Start, Use } from '../workflows/throttle/types.ts';
 import { askThrottle } from './acquire-slot.ts';
 import type { Deps } from './deps.ts';
 import type { FetchInput } from './fetch-page.ts';
@@ -21,7 +21,7 @@ const REPORT_FOR_MS = 5_000;
 
 export class LeaseKeeper {
   private started: { at: Reading; serverMs: number; errorMs: number } | null = null;
-  private ended: Omit<Extract<Use, { kind: 'started' }>, 'kind' | 'agoMs'> | null = null;
+  private ended: Omit<Extract<Use, { kind: 'started' }>, 'kind' | keyof Start> | null = null;
   /** Nothing was written, yet the site was bothered: a connection that failed. */
   private knocked = false;
   private crawlDelay: Release['crawlDelay'];
@@ -169,7 +169,7 @@ export class LeaseKeeper {
 
   private async sayStarted(): Promise<void> {
     await this.tell(this.input.domain, (throttle) =>
-      throttle.signal(startedSignal, { leaseId: this.input.lease.id, agoMs: this.agoMs() }),
+      throttle.signal(startedSignal, { leaseId: this.input.lease.id, ...this.start() }),
     );
   }
 
@@ -178,7 +178,7 @@ export class LeaseKeeper {
     if (this.started !== null && this.ended === null) return { kind: 'lost' };
     return {
       kind: 'started',
-      agoMs: this.agoMs(),
+      ...this.start(),
       ...(this.ended ?? { reception: 'unknown', tookMs: 0 }),
     };
   }
@@ -196,8 +196,10 @@ export class LeaseKeeper {
     return status >= 400 ? 'denied' : 'ok';
   }
 
-  private agoMs(): number {
-    return this.started === null ? 0 : agoAtLeastMs(this.started.at, readClocks());
+  private start(): Start {
+    if (this.started === null) return { agoMs: 0 };
+    const { at, serverMs, errorMs } = this.started;
+    return { agoMs: agoAtLeastMs(at, readClocks()), byMs: serverMs + errorMs };
   }
 
   private async tell(

@@ -64,19 +64,29 @@ export class ServerClock {
 
   /** To be asked in the very tick in which the request is written: a verdict is worth nothing a tick later. */
   judge(lease: Pick<Lease, 'notBefore' | 'startBy'>, now: Reading): Verdict {
-    const intervals = this.#samples
-      .filter((sample) => usable(sample, now))
-      .map((sample) => intervalOf(sample, now))
-      .sort((one, other) => width(one) - width(other));
-    const [best] = intervals;
-    if (!best) return { verdict: 'no-clock', why: this.#whyNoClock(now) };
+    const known = this.#intervalAt(now);
+    if (known === null) return { verdict: 'no-clock', why: this.#whyNoClock(now) };
 
-    if (best.late > lease.startBy) return { verdict: 'too-late' };
-    if (best.early < lease.notBefore) {
-      return { verdict: 'wait', ms: Math.ceil(lease.notBefore - best.early) };
+    if (known.late > lease.startBy) return { verdict: 'too-late' };
+    if (known.early < lease.notBefore) {
+      return { verdict: 'wait', ms: Math.ceil(lease.notBefore - known.early) };
     }
-    const startedAtEarly = Math.floor(best.early);
-    return { verdict: 'go', startedAtEarly, errorMs: Math.ceil(best.late - startedAtEarly) };
+    const startedAtEarly = Math.floor(known.early);
+    return { verdict: 'go', startedAtEarly, errorMs: Math.ceil(known.late - startedAtEarly) };
+  }
+
+  /**
+   * Each sample is right, so the time lies in all of them: one had a quick way there, another a quick way back. Where they
+   * contradict each other somebody's clock was set, and the time may be in any of them. null: there is none.
+   */
+  #intervalAt(now: Reading): Interval | null {
+    const all = this.#samples
+      .filter((sample) => usable(sample, now))
+      .map((sample) => intervalOf(sample, now));
+    if (all.length === 0) return null;
+    const [earlies, lates] = [all.map(({ early }) => early), all.map(({ late }) => late)];
+    const [early, late] = [Math.max(...earlies), Math.min(...lates)];
+    return early <= late ? { early, late } : { early: Math.min(...earlies), late: Math.max(...lates) };
   }
 
   #whyNoClock(now: Reading): Extract<Verdict, { verdict: 'no-clock' }>['why'] {

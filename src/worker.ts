@@ -9,7 +9,7 @@ import { IllegalStateError } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { makeActivities } from '../activities/index.ts';
-import { fetchQueue, throttleQueue } from '../workflows/ids.ts';
+import { stepQueue, throttleQueue } from '../workflows/ids.ts';
 import type { AmbleConfig } from './config/index.ts';
 import { openContentStore } from './content-store.ts';
 import { heartbeats } from './heartbeats.ts';
@@ -116,16 +116,17 @@ export async function startWorker({
       ...shared(STOPPING.others),
       workflowBundle: { codePath: workflowCode },
       taskQueue: config.taskQueue,
-      activities: activities.pages,
+      // The steps too, which pages run within their own tasks.
+      activities: { ...activities.fetches, ...activities.steps },
+      maxConcurrentActivityTaskExecutions: config.fetchSlots,
       maxConcurrentWorkflowTaskExecutions: PAGE_TASKS,
       maxConcurrentLocalActivityExecutions: PAGE_TASKS,
       maxCachedWorkflows: CACHED_PAGES,
     },
     {
       ...shared(STOPPING.others),
-      taskQueue: fetchQueue(config.taskQueue),
-      activities: activities.fetches,
-      maxConcurrentActivityTaskExecutions: config.fetchSlots,
+      taskQueue: stepQueue(config.taskQueue),
+      activities: activities.steps,
     },
     {
       ...shared(STOPPING.throttles),

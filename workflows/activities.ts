@@ -2,8 +2,14 @@
  * The activities as workflows call them: how long each may take and how it is retried, and why. Where an option depends on
  * the page it is given at the call.
  */
-import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities, ThrottleActivities } from '../activities/index.ts';
+import { stepQueue } from './ids.ts';
 
 /** Trouble of our own (a database away) is waited out without limit; it never ends a page. */
 const patiently = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
@@ -27,7 +33,10 @@ const soon = {
   retry: { initialInterval: '100ms', maximumInterval: '1s' },
 } as const;
 export const local = proxyLocalActivities<Activities>(soon);
-/** Without heartbeats a step that its worker took along when it was killed would be missed only after two minutes. */
+/**
+ * Called with `apart`. Without heartbeats a step that its worker took along when it was killed would be missed only after
+ * two minutes.
+ */
 export const regular = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '10s',
@@ -35,7 +44,7 @@ export const regular = proxyActivities<Activities>({
 });
 
 /**
- * Always regular, unlike parsing: there are few sitemaps, and the largest takes its time. Run again it begins anew, and adds
+ * Always regular and apart, unlike parsing: there are few sitemaps, and the largest takes its time. Run again it begins anew, and adds
  * nothing that is there already.
  */
 export const { readSitemap } = proxyActivities<Activities>({
@@ -43,5 +52,10 @@ export const { readSitemap } = proxyActivities<Activities>({
   heartbeatTimeout: '1m',
   retry: patiently,
 });
+
+/** How a regular step is called: not on the queue of the fetches. */
+export function apart(summary: string): { summary: string; taskQueue: string } {
+  return { summary, taskQueue: stepQueue(workflowInfo().taskQueue) };
+}
 
 export const throttle = proxyActivities<ThrottleActivities>({ startToCloseTimeout: '30s', retry: patiently });

@@ -6,7 +6,7 @@ import { CancellationScope, continueAsNew, isCancellation, patched, sleep } from
 import type { FetchResult, PersistInput, PersistResult, Unreported } from '../activities/index.ts';
 import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
-import { local, readSitemap, regular } from './activities.ts';
+import { apart, local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
 import { type PageInput, type RobotsHop, startPages } from './pages.ts';
 import { retryDelayMs } from './retry-policy.ts';
@@ -120,7 +120,7 @@ class PageVisit {
     const summary = brief(`note that robots.txt of ${miss.origin} is out of reach`);
     const missed = await durably(
       () => local.missRobots.executeWithOptions({ summary }, [miss]),
-      () => regular.missRobots.executeWithOptions({ summary }, [miss]),
+      () => regular.missRobots.executeWithOptions(apart(summary), [miss]),
     );
     return this.heed(missed, Date.now());
   }
@@ -235,7 +235,7 @@ class PageVisit {
     const sitemap = { crawlId, pageId: page.pageId, url: page.url, contentHash, contentType };
     const summary = brief(`read the sitemap ${page.url}`);
     const tried = await this.tryAgain('read', 'Unparsable', () =>
-      readSitemap.executeWithOptions({ summary }, [sitemap]),
+      readSitemap.executeWithOptions(apart(summary), [sitemap]),
     );
     if (!tried.ok) return unparsable(report, tried.reason);
     const read = tried.value;
@@ -254,7 +254,7 @@ class PageVisit {
     const tried = await this.tryAgain('parse', 'Unparsable', () =>
       durably(
         () => local.parsePage.executeWithOptions({ summary }, [document]),
-        () => regular.parsePage.executeWithOptions({ summary }, [document]),
+        () => regular.parsePage.executeWithOptions(apart(summary), [document]),
       ),
     );
     if (tried.ok) return { report, parsed: tried.value, poisoned: false };
@@ -324,7 +324,7 @@ async function settle(input: PageInput, event: PersistInput['event']): Promise<P
   const summary = brief(`record ${what} for ${input.page.url}`);
   const persisted = await durably(
     () => local.persistPage.executeWithOptions({ summary }, [step]),
-    () => regular.persistPage.executeWithOptions({ summary }, [step]),
+    () => regular.persistPage.executeWithOptions(apart(summary), [step]),
   );
   await startPages(input.crawlId, input.settings, persisted.start);
   return persisted;

@@ -15,7 +15,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenedCrawl, SweepResult } from '../activities/index.ts';
-import { local, regular } from './activities.ts';
+import { apart, local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import {
   type CrawlProgress,
@@ -106,7 +106,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
 async function open(input: unknown): Promise<OpenedCrawl> {
   const { workflowId: crawlId } = workflowInfo();
   try {
-    return await regular.openCrawl.executeWithOptions({ summary: 'check the input and open the crawl' }, [
+    return await regular.openCrawl.executeWithOptions(apart('check the input and open the crawl'), [
       { crawlId, input },
     ]);
   } catch (error) {
@@ -132,7 +132,7 @@ function makeIt(crawlId: string, status: 'Running' | 'Paused'): Promise<void> {
   const step = { crawlId, status };
   return durably(
     () => local.steerCrawl.executeWithOptions({ summary }, [step]),
-    () => regular.steerCrawl.executeWithOptions({ summary }, [step]),
+    () => regular.steerCrawl.executeWithOptions(apart(summary), [step]),
   );
 }
 
@@ -140,7 +140,7 @@ function lookAround(look: { crawlId: string; by: string }): Promise<SweepResult>
   const summary = 'look for pages that are due or stalled';
   return durably(
     () => local.sweepCrawl.executeWithOptions({ summary }, [look]),
-    () => regular.sweepCrawl.executeWithOptions({ summary }, [look]),
+    () => regular.sweepCrawl.executeWithOptions(apart(summary), [look]),
   );
 }
 
@@ -150,7 +150,7 @@ function lookAround(look: { crawlId: string; by: string }): Promise<SweepResult>
  */
 async function drain(crawlId: string, mayRenew: boolean): Promise<boolean> {
   for (let pause = CANCEL_ROUND_MS; ; pause = Math.min(pause * 2, LONGEST_CANCEL_ROUND_MS)) {
-    const { open } = await regular.cancelPages.executeWithOptions({ summary: 'cancel what is still open' }, [
+    const { open } = await regular.cancelPages.executeWithOptions(apart('cancel what is still open'), [
       { crawlId },
     ]);
     if (open === 0) return true;

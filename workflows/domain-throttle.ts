@@ -131,8 +131,8 @@ class Shell {
         if (isDearlyLearned(release)) this.savedAt = 0;
       }),
     );
-    setHandler(startedSignal, ({ leaseId, agoMs }) =>
-      this.stir(() => rules.started(state, leaseId, agoMs, Date.now())),
+    setHandler(startedSignal, ({ leaseId, ...start }) =>
+      this.stir(() => rules.started(state, leaseId, start, Date.now())),
     );
     setHandler(withdrawnSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
     setHandler(pauseUpdate, () => this.operate(() => rules.pause(state)));

@@ -17,5 +17,8 @@ export function pageWorkflowId(crawlId: string, { url, urlHash }: { url: string;
 /** Its own queue and worker: a throttle must answer while every page of the other worker is busy asking it. */
 export const throttleQueue = (taskQueue: string): string => `${taskQueue}-throttle`;
 
-/** Its own queue: a fetch may take a minute, and nothing else may wait behind it. */
-export const fetchQueue = (taskQueue: string): string => `${taskQueue}-fetch`;
+/**
+ * For the steps that are not local. Pages and their fetches share the main queue, because the server then hands a fetch to
+ * the worker that asks for it, with the very answer; but a fetch may take a minute, and nothing else may wait behind it.
+ */
+export const stepQueue = (taskQueue: string): string => `${taskQueue}-step`;

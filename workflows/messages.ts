@@ -4,7 +4,7 @@
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Place } from './throttle/place.ts';
-import type { Answer, Ask, DelayRange, Lease, Release } from './throttle/types.ts';
+import type { Answer, Ask, DelayRange, Lease, Release, Start } from './throttle/types.ts';
 import type { ThrottleView } from './throttle/view.ts';
 
 // To DomainThrottle. An update, because the page needs an answer at once: slot, place in line, or neither.
@@ -12,7 +12,7 @@ import type { ThrottleView } from './throttle/view.ts';
 export const acquireUpdate = defineUpdate<Answer & { nonce: string }, [Ask, string]>('acquire');
 // Signals, because nobody waits for the throttle to agree with what has happened.
 export const releasedSignal = defineSignal<[Release]>('released');
-export const startedSignal = defineSignal<[{ leaseId: string; agoMs: number }]>('started');
+export const startedSignal = defineSignal<[{ leaseId: string } & Start]>('started');
 export const withdrawnSignal = defineSignal<[{ ticket: string }]>('withdrawn');
 // For operators: updates, because a bad value must come back with its reason.
 export const pauseUpdate = defineUpdate<ThrottleView, []>('pause');

@@ -1,7 +1,7 @@
 /** How a page comes by slots: one ticket a slot, asked for until it is granted, given back when it is not used. */
 import { ApplicationFailure } from '@temporalio/common';
 import { getExternalWorkflowHandle, setHandler, sleep, Trigger, workflowInfo } from '@temporalio/workflow';
-import { local, regular } from './activities.ts';
+import { apart, local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import { throttleId } from './ids.ts';
 import { grantedSignal, releasedSignal, withdrawnSignal } from './messages.ts';
@@ -130,7 +130,7 @@ export class Slots {
     // Local, although it waits for another workflow: throttles have a worker of their own and answer at once.
     const answer = await durably(
       () => local.acquireSlot.executeWithOptions({ summary }, [wanted]),
-      () => regular.acquireSlot.executeWithOptions({ summary }, [wanted]),
+      () => regular.acquireSlot.executeWithOptions(apart(summary), [wanted]),
     );
     if (answer.kind === 'over') return answer;
     if (answer.kind === 'granted') return { kind: 'granted', lease: answer.lease };

@@ -1,9 +1,8 @@
 /** What a page does with a lease: has it fetched, and sees to it that the throttle hears what became of it. */
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
-import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { FetchResult } from '../activities/index.ts';
 import { fetchPage } from './activities.ts';
-import { fetchQueue } from './ids.ts';
 import type { AdmittedPage, PageInput, RobotsHop } from './pages.ts';
 import type { Granted, Slots } from './slots.ts';
 import { brief } from './words.ts';
@@ -28,7 +27,6 @@ export async function spendSlot(
   try {
     return await fetchPage.executeWithOptions(
       {
-        taskQueue: fetchQueue(workflowInfo().taskQueue),
         scheduleToStartTimeout: left,
         startToCloseTimeout: left + settings.fetch.totalTimeoutMs + settings.heartbeatMs,
         heartbeatTimeout: settings.heartbeatMs,

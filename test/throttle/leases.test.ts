@@ -74,6 +74,23 @@ describe('a lease', () => {
     expect(state.lastStart?.at).toBe(NOON + 7_000);
   });
 
+  test('counts from the time that its worker knows by the clock of the throttle, which the way of the report does not delay', () => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: { ...well(3_000), byMs: NOON + 3_900 } }, NOON + 7_000, middle);
+    expect(state.lastStart?.at).toBe(NOON + 3_900);
+  });
+
+  test.each([
+    ['before its lease', NOON - 1],
+    ['in the future', NOON + 7_001],
+    ['later than the report itself says', NOON + 4_001],
+    ['not a number', Number.NaN],
+  ])('whose start is known as %s counts as the report says', (_case, byMs) => {
+    const { state, lease } = oneOutOneWaiting();
+    release(state, { leaseId: lease.id, use: { ...well(3_000), byMs } }, NOON + 7_000, middle);
+    expect(state.lastStart?.at).toBe(NOON + 4_000);
+  });
+
   test('is followed at once where nobody wants a delay', () => {
     const { state, lease } = oneOutOneWaiting({ delay: fixed(0) });
     expect(ticked(state, NOON + 100)).toEqual([]);
@@ -139,13 +156,13 @@ describe('with concurrency above 1', () => {
 
   test('a reported start lets the next one go sooner', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, 50, NOON + 150);
+    started(state, lease.id, { agoMs: 50 }, NOON + 150);
     expect(tickedOne(state, NOON + 900).notBefore).toBe(NOON + 1_100);
   });
 
   test('a lease that was reported as started and then as unused counts as started', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, 0, NOON + 500);
+    started(state, lease.id, { agoMs: 0 }, NOON + 500);
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 600, middle);
     expect(tickedOne(state, NOON + 1_500).notBefore).toBe(NOON + 1_500);
     expect(state.stats).toMatchObject({ unused: 0, lost: 1 });
@@ -153,7 +170,7 @@ describe('with concurrency above 1', () => {
 
   test('no more leases are out than the next ticket tolerates', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, 0, NOON);
+    started(state, lease.id, { agoMs: 0 }, NOON);
     tickedOne(state, NOON + 1_000);
     ask(state, anAsk('third', wish), NOON + 1_000, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
@@ -164,7 +181,7 @@ describe('with concurrency above 1', () => {
   test('a page of a crawl that wants to be alone waits until it is', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('first', wish), NOON);
-    started(state, lease.id, 0, NOON);
+    started(state, lease.id, { agoMs: 0 }, NOON);
     ask(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
@@ -172,7 +189,7 @@ describe('with concurrency above 1', () => {
   test('and nobody keeps such a page company', () => {
     const state = openThrottle();
     const alone = granted(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON);
-    started(state, alone.id, 0, NOON);
+    started(state, alone.id, { agoMs: 0 }, NOON);
     ask(state, anAsk('second', wish), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });

@@ -57,6 +57,7 @@ const uses: fc.Arbitrary<Use> = fc.oneof(
   fc.record({
     kind: fc.constant('started' as const),
     agoMs: fc.integer({ min: -100, max: 20_000 }),
+    byMs: fc.constantFrom(0, NOON, NOON + 1_000, Number.NaN),
     tookMs: fc.nat(5_000),
     reception: fc.constantFrom('ok', 'denied', 'overloaded', 'broken', 'unreachable', 'unknown'),
   }),
@@ -81,7 +82,7 @@ const others = fc.constantFrom<[string, Message]>(
   ],
   ['close', close],
   ['tick', (state, now) => tick(state, now, middle)],
-  ['started', (state, now, leaseId) => started(state, leaseId, 20, now)],
+  ['started', (state, now, leaseId) => started(state, leaseId, { agoMs: 20 }, now)],
   ['undeliverable', (state, now, leaseId) => undeliverable(state, leaseId, now)],
   ['withdraw', (state, now) => withdraw(state, String(now % 30), now)],
   ['pause', pause],

@@ -181,7 +181,7 @@ describe('one page that is refused', () => {
     request(state, 'ok', NOON);
     request(state, 'unreachable', NOON + MINUTE);
     const probe = granted(state, anAsk('probe', { concurrency: 2 }), NOON + 2 * MINUTE);
-    started(state, probe.id, 0, NOON + 2 * MINUTE);
+    started(state, probe.id, { agoMs: 0 }, NOON + 2 * MINUTE);
     expect(asked(state, 'next', NOON + 3 * MINUTE, { concurrency: 2 }).kind).toBe('queued');
     report(state, probe.id, 'ok', NOON + 2.5 * MINUTE);
     expect(tickedOne(state, NOON + 3 * MINUTE).ticket).toBe('next');

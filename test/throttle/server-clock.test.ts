@@ -59,6 +59,20 @@ describe('a worker', () => {
     expect(best.judge(lease, at(1_700))).toMatchObject({ verdict: 'go', errorMs: 14 });
   });
 
+  test('knows more from two samples than from either: one was quick on its way there, the other on its way back', () => {
+    const both = new ServerClock();
+    both.sample(NOON + 5, at(0), at(100));
+    both.sample(NOON + 195, at(100), at(200));
+    expect(both.judge(lease, at(200))).toEqual({ verdict: 'go', startedAtEarly: NOON + 195, errorMs: 13 });
+  });
+
+  test('believes all of its samples where they contradict each other: somebody has set a clock', () => {
+    const torn = clock();
+    torn.sample(NOON + 1_050, at(100), at(200));
+    expect(torn.judge({ ...lease, notBefore: NOON + 151 }, at(200))).toEqual({ verdict: 'wait', ms: 2 });
+    expect(torn.judge({ ...lease, startBy: NOON + 1_100 }, at(200)).verdict).toBe('too-late');
+  });
+
   test('says how long ago it wrote, never more than it was', () => {
     expect(agoAtLeastMs(at(0), at(10_000))).toBe(9_994);
     expect(agoAtLeastMs(at(0), at(0))).toBe(0);

@@ -6,7 +6,7 @@ import { learnFrom } from './backoff.ts';
 import { learnCrawlDelay } from './crawl-delays.ts';
 import { latestStartOf, noteStart } from './gap.ts';
 import { FINISHED_REMEMBERED, type OpenLease, type ThrottleState } from './state.ts';
-import type { Release } from './types.ts';
+import type { Release, Start } from './types.ts';
 import { learnGrantToStart } from './window.ts';
 
 export function release(state: ThrottleState, report: Release, now: number, random: () => number): void {
@@ -17,12 +17,12 @@ export function release(state: ThrottleState, report: Release, now: number, rand
   const { use } = report;
   const open = state.leases.find(({ lease }) => lease.id === report.leaseId);
   if (!open) {
-    if (use.kind === 'started') noteLateStart(state, report.leaseId, use.agoMs, now);
+    if (use.kind === 'started') noteLateStart(state, report.leaseId, use, now);
     return;
   }
   switch (use.kind) {
     case 'started':
-      noteOpenStart(state, open, use.agoMs, now);
+      noteOpenStart(state, open, use, now);
       state.stats.started += 1;
       learnFrom(state, open, use, now, random);
       finish(state, open);
@@ -37,11 +37,11 @@ export function release(state: ThrottleState, report: Release, now: number, rand
 }
 
 /** Told early, so that with concurrency above 1 the next lease need not wait for this one's `startBy`. */
-export function started(state: ThrottleState, leaseId: string, agoMs: number, now: number): void {
+export function started(state: ThrottleState, leaseId: string, start: Start, now: number): void {
   expire(state, now);
   const open = state.leases.find(({ lease }) => lease.id === leaseId);
-  if (open) noteOpenStart(state, open, agoMs, now);
-  else noteLateStart(state, leaseId, agoMs, now);
+  if (open) noteOpenStart(state, open, start, now);
+  else noteLateStart(state, leaseId, start, now);
 }
 
 /** The grant found its page closed, so nobody has the lease, unless it also went out as an answer to an ask. */
@@ -77,24 +77,29 @@ function endLost(state: ThrottleState, open: OpenLease): void {
   finish(state, open);
 }
 
-function noteOpenStart(state: ThrottleState, open: OpenLease, agoMs: number, now: number): void {
-  const at = believedStart(open.lease.notBefore, agoMs, now);
+function noteOpenStart(state: ThrottleState, open: OpenLease, start: Start, now: number): void {
+  const at = believedStart(open.lease.notBefore, start, now);
   if (open.startedAt === null) learnGrantToStart(state, at - open.grantedAt);
   open.startedAt = Math.max(at, open.startedAt ?? at);
   noteStart(state, open.startedAt, open.owed);
 }
 
-function noteLateStart(state: ThrottleState, leaseId: string, agoMs: number, now: number): void {
+function noteLateStart(state: ThrottleState, leaseId: string, start: Start, now: number): void {
   const finished = state.finished.find(({ id }) => id === leaseId);
   // A lease of a former life is not remembered: its crawl's delay is in the row that life left behind.
   const owed = finished?.owed ?? state.lastStart?.owed ?? { minMs: 0, maxMs: 0 };
-  noteStart(state, believedStart(finished?.notBefore ?? 0, agoMs, now), owed);
+  noteStart(state, believedStart(finished?.notBefore ?? 0, start, now), owed);
 }
 
-/** A start before its lease, in the future or not a number at all is nonsense, and nonsense counts as now. */
-function believedStart(notBefore: number, agoMs: number, now: number): number {
+/**
+ * A start before its lease, in the future or not a number at all is nonsense, and nonsense counts as now. Of two ways to say
+ * when it was at the latest the earlier one holds, where it is no nonsense itself.
+ */
+function believedStart(notBefore: number, { agoMs, byMs }: Start, now: number): number {
+  const isPossible = (at: number): boolean => at >= notBefore && at <= now;
   const at = Math.ceil(now - agoMs);
-  return at >= notBefore && at <= now ? at : now;
+  if (!isPossible(at)) return now;
+  return byMs !== undefined && isPossible(byMs) ? Math.min(at, Math.ceil(byMs)) : at;
 }
 
 function finish(state: ThrottleState, { lease, owed }: OpenLease): void {

@@ -73,17 +73,24 @@ export type Reception =
   /** Our own side called it off, or stood still itself: nothing is to be learned from it. */
   | 'unknown';
 
+/** When a request was written, as the one who wrote it says. */
+export interface Start {
+  /** At least so long before the report went out. What the report takes on its way makes it look later than it was. */
+  agoMs: number;
+  /** By the throttle's clock, as far as its worker knows it, at the latest. Unset: in reports of earlier versions. */
+  byMs?: number;
+}
+
 /** What became of a lease. `unused` is said only by one who knows that nothing was written. */
 export type Use =
-  | {
+  | (Start & {
       kind: 'started';
-      agoMs: number;
       tookMs: number;
       reception: Reception;
       retryAfterMs?: number;
       /** What went wrong, as a sentence for people. */
       error?: string;
-    }
+    })
   | { kind: 'unused' }
   | { kind: 'lost' };
 

@@ -1,6 +1,13 @@
 /** The fetch activity as rules 2 to 5 and 16 want it, and the log of what truly went over the wire. */
 import { agoAtLeastMs, type Reading } from '../../../src/server-clock.ts';
-import { type Ask, type Lease, release, started, type Use } from '../../../workflows/throttle/index.ts';
+import {
+  type Ask,
+  type Lease,
+  release,
+  type Start,
+  started,
+  type Use,
+} from '../../../workflows/throttle/index.ts';
 import type { Host } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';
@@ -50,7 +57,8 @@ export class Wire {
           early: verdict.startedAtEarly,
           errorMs: verdict.errorMs,
         });
-        if (this.#site.isUp(this.#askOf(lease)?.origin ?? '')) this.#receive(machine, lease, ended);
+        if (this.#site.isUp(this.#askOf(lease)?.origin ?? ''))
+          this.#receive(machine, lease, verdict.startedAtEarly + verdict.errorMs, ended);
         else this.#knockInVain(machine, lease, ended);
         break;
       case 'wait':
@@ -97,29 +105,29 @@ export class Wire {
     return this.#host.granted.get(lease.id)?.ask;
   }
 
-  #receive(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+  #receive(machine: Machine, lease: Lease, byMs: number, ended: (end: FetchEnd) => void): void {
     const world = this.#world;
     const wroteAt = machine.read();
     const longest = this.#askOf(lease)?.longestFetchMs ?? 0;
     const tookMs = world.chance(0.05) ? longest * 0.99 : world.between(5, Math.min(2_000, longest));
     this.#running.set(lease.id, { machine, life: machine.life });
     if ((this.#askOf(lease)?.concurrency ?? 1) > 1) {
-      const agoMs = this.#ago(machine, wroteAt);
-      world.send(() => this.#host.signal((state, now) => started(state, lease.id, agoMs, now)));
+      const start = this.#start(machine, wroteAt, byMs);
+      world.send(() => this.#host.signal((state, now) => started(state, lease.id, start, now)));
     }
     machine.after(tookMs, () => {
       this.#running.delete(lease.id);
       const again = world.trouble(0.1) ? 2 : 1;
-      for (let n = 0; n < again; n += 1) this.#report(machine, lease, wroteAt, tookMs);
+      for (let n = 0; n < again; n += 1) this.#report(lease, this.#start(machine, wroteAt, byMs), tookMs);
       ended('fetched');
     });
   }
 
-  #report(machine: Machine, lease: Lease, wroteAt: Reading, tookMs: number): void {
+  #report(lease: Lease, start: Start, tookMs: number): void {
     const world = this.#world;
     const reception = world.trouble(0.15) ? world.oneOf('overloaded', 'broken', 'denied', 'unknown') : 'ok';
     const patience = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
-    const use: Use = { kind: 'started', agoMs: this.#ago(machine, wroteAt), tookMs, reception, ...patience };
+    const use: Use = { kind: 'started', ...start, tookMs, reception, ...patience };
     const delayMs = world.oneOf(null, 500, 4_000);
     const crawlDelay = world.trouble(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {};
     world.send(() =>
@@ -129,8 +137,11 @@ export class Wire {
     );
   }
 
-  #ago(machine: Machine, wroteAt: Reading): number {
-    const nonsense = this.#world.oneOf(-5_000, 1e15, Number.NaN);
-    return this.#world.trouble(0.03) ? nonsense : agoAtLeastMs(wroteAt, machine.read());
+  #start(machine: Machine, wroteAt: Reading, byMs: number): Start {
+    const nonsense = () => this.#world.oneOf(-5_000, 1e15, Number.NaN);
+    return {
+      agoMs: this.#world.trouble(0.03) ? nonsense() : agoAtLeastMs(wroteAt, machine.read()),
+      byMs: this.#world.trouble(0.03) ? nonsense() : byMs,
+    };
   }
 }
