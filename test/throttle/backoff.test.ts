@@ -56,7 +56,7 @@ describe('backoff', () => {
     const wish = { concurrency: 4, delay: fixed(1_000) };
     const leases = [0, 1, 2].map((n) => {
       const lease = granted(state, anAsk(`p${n}`, wish), NOON + n * 1_000);
-      started(state, lease.id, 0, NOON + n * 1_000);
+      started(state, lease.id, { agoMs: 0 }, NOON + n * 1_000);
       return lease;
     });
     const receptions = ['overloaded', 'overloaded', 'ok'] as const;
