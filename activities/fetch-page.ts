@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../src/attempt.ts';
 import { messageOf } from '../src/causes.ts';
 import { robotsUrl } from '../src/robots/index.ts';
+import { readClocks } from '../src/server-clock.ts';
 import { crawlStatus } from '../src/storage/crawls.ts';
 import { unclaimRobots } from '../src/storage/robots.ts';
 import { originOf } from '../src/urls/index.ts';
@@ -58,6 +59,7 @@ export type Unreported = FetchResult extends infer R
 export function makeFetchPage(deps: Deps) {
   return async function fetchPage(input: FetchInput): Promise<FetchResult> {
     const context = Context.current();
+    deps.clock.hear(context.info.currentAttemptScheduledTimestampMs, readClocks());
     const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
     try {
       const result = await spend(deps, input, lease);

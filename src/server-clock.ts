@@ -38,6 +38,12 @@ interface Sample {
   after: Reading;
 }
 
+/** Half a sample: the server did something at that time, and we heard of it then. So it is later there by now. */
+interface Hearing {
+  serverThen: number;
+  heard: Reading;
+}
+
 /** A sample older than this says nothing: a clock may have been set, a machine moved. */
 const SAMPLE_LIFE_MS = 5 * 60_000;
 /** Wall and monotonic clock further apart than this since the sample: the process was suspended, or a clock was set. */
@@ -50,6 +56,7 @@ const SAMPLES_KEPT = 8;
 
 export class ServerClock {
   #samples: Sample[] = [];
+  #hearing: Hearing | null = null;
 
   /** An answer carried the server's time; `before` was read as the call went out, `after` as the answer came in. */
   sample(serverNow: number, before: Reading, after: Reading): void {
@@ -57,9 +64,17 @@ export class ServerClock {
     if (this.#samples.length <= SAMPLES_KEPT) return;
     // The widest goes. Samples widen with age, so the rest is at once the recent and the precise.
     const widths = this.#samples.map((sample) =>
-      usable(sample, after) ? width(intervalOf(sample, after)) : Infinity,
+      isFresh(sample.before, after) ? width(intervalOf(sample, after)) : Infinity,
     );
     this.#samples.splice(widths.indexOf(Math.max(...widths)), 1);
+  }
+
+  /** Something came in that the server sent at that time. It often came more directly than an answer does. */
+  hear(serverThen: number, heard: Reading): void {
+    const hearing = { serverThen, heard };
+    const last = this.#hearing;
+    if (last === null || earliestBy(hearing, heard) >= earliestBy(last, heard) || !isFresh(last.heard, heard))
+      this.#hearing = hearing;
   }
 
   /** To be asked in the very tick in which the request is written: a verdict is worth nothing a tick later. */
@@ -81,17 +96,20 @@ export class ServerClock {
    */
   #intervalAt(now: Reading): Interval | null {
     const all = this.#samples
-      .filter((sample) => usable(sample, now))
+      .filter(({ before }) => isFresh(before, now))
       .map((sample) => intervalOf(sample, now));
     if (all.length === 0) return null;
     const [earlies, lates] = [all.map(({ early }) => early), all.map(({ late }) => late)];
     const [early, late] = [Math.max(...earlies), Math.min(...lates)];
-    return early <= late ? { early, late } : { early: Math.min(...earlies), late: Math.max(...lates) };
+    if (early > late) return { early: Math.min(...earlies), late: Math.max(...lates) };
+    const heard = this.#hearing;
+    const atLeast = heard !== null && isFresh(heard.heard, now) ? earliestBy(heard, now) : early;
+    return { early: atLeast <= late ? Math.max(early, atLeast) : early, late };
   }
 
   #whyNoClock(now: Reading): Extract<Verdict, { verdict: 'no-clock' }>['why'] {
     if (this.#samples.length === 0) return 'never sampled';
-    return this.#samples.every((sample) => isOld(sample, now)) ? 'sample too old' : 'suspended since';
+    return this.#samples.every(({ before }) => isOld(before, now)) ? 'sample too old' : 'suspended since';
   }
 }
 
@@ -102,23 +120,27 @@ export function agoAtLeastMs(write: Reading, now: Reading): number {
 }
 
 function intervalOf({ serverNow, before, after }: Sample, now: Reading): Interval {
-  const since = elapsed(after, now);
   const sinceBefore = elapsed(before, now);
   // The monotonic clock may have stood still in a sleep too short to be noticed, but it never runs ahead of the time.
   const atMost = Math.max(sinceBefore.monotonicMs, sinceBefore.wallMs + ROUNDING_MS);
   return {
-    early: serverNow + since.monotonicMs * (1 - DRIFT),
+    early: earliestBy({ serverThen: serverNow, heard: after }, now),
     late: serverNow + ROUNDING_MS + atMost * (1 + DRIFT),
   };
 }
 
-function usable(sample: Sample, now: Reading): boolean {
-  const { wallMs, monotonicMs } = elapsed(sample.before, now);
-  return !isOld(sample, now) && Math.abs(wallMs - monotonicMs) <= CLOCKS_APART_MS;
+function earliestBy({ serverThen, heard }: Hearing, now: Reading): number {
+  return serverThen + elapsed(heard, now).monotonicMs * (1 - DRIFT);
 }
 
-function isOld(sample: Sample, now: Reading): boolean {
-  const { wallMs, monotonicMs } = elapsed(sample.before, now);
+/** Whether what was read off the clocks then can be carried on until now. */
+function isFresh(then: Reading, now: Reading): boolean {
+  const { wallMs, monotonicMs } = elapsed(then, now);
+  return !isOld(then, now) && Math.abs(wallMs - monotonicMs) <= CLOCKS_APART_MS;
+}
+
+function isOld(then: Reading, now: Reading): boolean {
+  const { wallMs, monotonicMs } = elapsed(then, now);
   return Math.max(wallMs, monotonicMs) > SAMPLE_LIFE_MS;
 }
 

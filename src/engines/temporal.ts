@@ -28,6 +28,19 @@ export function temporalEngine(home: Home): EngineIdentity {
   };
 }
 
+/** What the server is told beyond its defaults, which are made for many hosts; this is one. */
+const SERVER_SETTINGS = {
+  // As a server on Postgres has it: what runs here must run there.
+  'limit.maxIDLength': 255,
+  // By default no timer fires before a second has passed, in case another host's clock is ahead: a throttle with a delay of a
+  // second would always be late with its grants.
+  'history.timerProcessorMaxTimeShift': '20ms',
+  // What is done is struck off its lists only this often, and every new task goes through what is left on them.
+  'history.transferProcessorUpdateAckInterval': '3s',
+  'history.timerProcessorUpdateAckInterval': '3s',
+  'history.visibilityProcessorUpdateAckInterval': '3s',
+};
+
 export interface TemporalOptions {
   namespace: string;
   /** Path of a `temporal` program to use before any other. */
@@ -56,8 +69,10 @@ export async function ensureTemporal(
         ...(namespace === 'default' ? [] : ['--namespace', namespace]),
         // Two and a half times as fast as the default, and as safe against a killed process.
         ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-        // As a server on Postgres has it: what runs here must run there.
-        ...['--dynamic-config-value', 'limit.maxIDLength=255'],
+        ...Object.entries(SERVER_SETTINGS).flatMap(([key, value]) => [
+          '--dynamic-config-value',
+          `${key}=${JSON.stringify(value)}`,
+        ]),
         ...['--log-level', 'warn', '--color', 'never'],
       ],
     }),

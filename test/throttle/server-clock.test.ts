@@ -66,6 +66,31 @@ describe('a worker', () => {
     expect(both.judge(lease, at(200))).toEqual({ verdict: 'go', startedAtEarly: NOON + 195, errorMs: 13 });
   });
 
+  test('knows that it is later by now than when the server last sent something', () => {
+    const hearing = clock();
+    hearing.hear(NOON + 140, at(145));
+    expect(hearing.judge(lease, at(145))).toEqual({ verdict: 'go', startedAtEarly: NOON + 140, errorMs: 58 });
+    hearing.hear(NOON + 120, at(150));
+    expect(hearing.judge(lease, at(150))).toMatchObject({ startedAtEarly: NOON + 144 });
+  });
+
+  test('does not believe to have heard from the future', () => {
+    const fooled = clock();
+    fooled.hear(NOON + 10_000, at(100));
+    expect(fooled.judge(lease, at(100))).toEqual({ verdict: 'go', startedAtEarly: NOON + 50, errorMs: 103 });
+  });
+
+  test('forgets what it heard before it was suspended', () => {
+    const woken = clock();
+    woken.hear(NOON + 140, at(145));
+    const asleep = (reading: Reading): Reading => ({ ...reading, monotonicMs: reading.monotonicMs - 10_000 });
+    woken.sample(NOON + 20_050, asleep(at(20_000)), asleep(at(20_100)));
+    woken.hear(NOON + 20_090, asleep(at(20_100)));
+    expect(woken.judge({ ...lease, startBy: NOON + 90_000 }, asleep(at(20_100)))).toMatchObject({
+      startedAtEarly: NOON + 20_090,
+    });
+  });
+
   test('believes all of its samples where they contradict each other: somebody has set a clock', () => {
     const torn = clock();
     torn.sample(NOON + 1_050, at(100), at(200));
@@ -96,6 +121,7 @@ test('the true server time always lies between the recorded start and its error'
       const clock = new ServerClock();
       for (const [begin, out, back] of [...samples].sort(([one], [other]) => one - other)) {
         clock.sample(Math.floor(NOON + begin + out), read(begin), read(begin + out + back));
+        clock.hear(Math.floor(NOON + begin), read(begin + back / 10));
       }
       const t = lastCall + asleepMs + later / 5;
       const verdict = clock.judge({ notBefore: 0, startBy: Number.MAX_SAFE_INTEGER }, read(t, asleepMs));

@@ -138,7 +138,9 @@ export class Page implements Receiver {
       if (this.#world.chance(0.8)) this.#wire.send(lease, { kind: 'lost' });
       this.wantSlot();
     };
-    machine.after(0, () =>
+    const scheduled = this.#world.serverNow;
+    machine.after(this.#world.between(0, 50), () => {
+      machine.clock.hear(scheduled, machine.read());
       this.#wire.fetch(machine, lease, (end) =>
         this.#world.after(this.#world.between(1, 50), () => {
           if (over) return;
@@ -147,8 +149,8 @@ export class Page implements Receiver {
           else if (end === 'refused') this.wantSlot();
           else this.#world.after(this.#world.between(1_000, 30_000), () => this.wantSlot());
         }),
-      ),
-    );
+      );
+    });
     this.#world.after(HEARTBEAT_MS, watch);
   }
 }
