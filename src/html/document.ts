@@ -24,7 +24,7 @@ export function parseDocument(text: string, { contentType, longestMs }: TreeOpti
 function parseHtml(html: string, bounds: Bounds): Document {
   // Without scripting <noscript> holds markup, and its links count: no script will ever run here.
   const parser = new HtmlParser({ scriptingEnabled: false, treeAdapter: boundedAdapter(bounds) });
-  parser.tokenizer = new RunTokenizer(parser.options, parser);
+  parser.tokenizer = new RunTokenizer(parser.options, parser, bounds);
   inPieces(html, bounds, (piece, isLast) => parser.tokenizer.write(piece, isLast));
   return parser.document;
 }

@@ -132,9 +132,22 @@ test('a tree built run by run is the one that cheerio builds letter by letter', 
   );
 });
 
+test('of many attributes with one name the first counts, as of few', () => {
+  const many = Array.from({ length: 100 }, (_, n) => `a${n % 70}=${n}`).join(' ');
+  const text = `<p ${many} A3=x><a href=/x ${many} HREF=/y></a ${many}><i ${many}>`;
+  const ours = parseDocument(text, { contentType: 'text/html', longestMs: 60_000 });
+  expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
+});
+
 test('the lighter tree, built piece by piece, is the one that cheerio builds', () => {
   // So that the seam between two pieces falls into it.
-  const filler = fc.constantFrom('', 'w '.repeat(8_180), '😀'.repeat(8_180), '<p>'.repeat(5_450));
+  const filler = fc.constantFrom(
+    '',
+    'w '.repeat(8_180),
+    '😀'.repeat(8_180),
+    `x${'😀'.repeat(8_200)}`,
+    '<p>'.repeat(5_450),
+  );
   let compared = 0;
   fc.assert(
     fc.property(filler, html, (before, body) => {
