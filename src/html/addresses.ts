@@ -45,7 +45,8 @@ export function addressesOf(
 function remembering(resolve: Addresses['resolve'], { maxLength }: UrlRules): Addresses['resolve'] {
   const known = new Map<string, NormalisedUrl>();
   return (href) => {
-    if (href.length > maxLength) return resolve(href);
+    // Escaped, a longer one may be refused for its length alone, fragment included.
+    if (href.length > maxLength / 4) return resolve(href);
     const key = withoutFragment(href);
     const before = known.get(key);
     if (before !== undefined) return before;
