@@ -20,12 +20,15 @@ export interface Addresses {
 /** A page that sends its reader on after more than this wants to be read; where it leads is then a link. */
 const LONGEST_REDIRECT_S = 10;
 
+/** As many links as a page may have, and far from much memory. */
+const MOST_KNOWN = 10_000;
+
 export function addressesOf(
   { base, metas, relations }: Survey,
   { url, rules, encoding }: { url: string; rules: UrlRules; encoding: string },
 ): Addresses {
   const baseUrl = found(normaliseUrl(base?.attribs.href ?? '', url)) ?? url;
-  const resolve = (href: string): NormalisedUrl => normaliseUrl(inEncoding(href, encoding), baseUrl, rules);
+  const resolve = remembering((href) => normaliseUrl(inEncoding(href, encoding), baseUrl, rules), rules);
   const canonical = relations.find((link) => hasWord(link.attribs.rel, 'canonical'))?.attribs.href;
   const refresh = parseRefresh(pragma(metas.filter(isForEverybody), 'refresh') ?? '');
   const refreshUrl = refresh === null ? null : found(resolve(refresh.target));
@@ -36,6 +39,27 @@ export function addressesOf(
     refreshUrl,
     refreshTo: redirects ? refreshUrl : null,
   };
+}
+
+/** Every second link of a page leads where another led, but for the fragment. */
+function remembering(resolve: Addresses['resolve'], { maxLength }: UrlRules): Addresses['resolve'] {
+  const known = new Map<string, NormalisedUrl>();
+  return (href) => {
+    // Escaped, a longer one may be refused for its length alone, fragment included.
+    if (href.length > maxLength / 4) return resolve(href);
+    const key = withoutFragment(href);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const target = resolve(key);
+    if (known.size < MOST_KNOWN) known.set(key, target);
+    return target;
+  };
+}
+
+/** Fragments are dropped anyway. Not where a space would come to stand at the end: there the URL standard drops it. */
+function withoutFragment(href: string): string {
+  const cut = href.indexOf('#');
+  return cut === -1 || (cut > 0 && href.charCodeAt(cut - 1) <= 0x20) ? href : href.slice(0, cut);
 }
 
 function found(target: NormalisedUrl): string | null {

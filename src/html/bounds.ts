@@ -44,6 +44,11 @@ export class Bounds {
     if (before % PARTS_BETWEEN_LOOKS > this.parts % PARTS_BETWEEN_LOOKS) this.look();
   }
 
+  /** Of parts that are made already, and added later. */
+  expect(parts: number): void {
+    if (this.parts + parts > this.mostParts) throw new Unwieldy();
+  }
+
   /** For work that adds no parts. */
   look(): void {
     if (performance.now() > this.giveUpAt) throw new OutOfTime();

@@ -3,6 +3,7 @@ import { type ChildNode, DomHandler } from 'domhandler';
 import { Parser as XmlParser } from 'htmlparser2';
 import { Parser as HtmlParser } from 'parse5';
 import { Bounds } from './bounds.ts';
+import { RunTokenizer } from './tokenizer.ts';
 import { boundedAdapter } from './tree-adapter.ts';
 import { type Document, isElement } from './walk.ts';
 
@@ -23,6 +24,7 @@ export function parseDocument(text: string, { contentType, longestMs }: TreeOpti
 function parseHtml(html: string, bounds: Bounds): Document {
   // Without scripting <noscript> holds markup, and its links count: no script will ever run here.
   const parser = new HtmlParser({ scriptingEnabled: false, treeAdapter: boundedAdapter(bounds) });
+  parser.tokenizer = new RunTokenizer(parser.options, parser, bounds);
   inPieces(html, bounds, (piece, isLast) => parser.tokenizer.write(piece, isLast));
   return parser.document;
 }

@@ -28,9 +28,126 @@ function outline(document: Document): string {
   return lines;
 }
 
+/** Everything that ends a run of characters, and what decides where text and white space go. */
+const crumbs = fc
+  .array(
+    fc.constantFrom(
+      ...[
+        'a',
+        'bc',
+        'D',
+        ' ',
+        '\n',
+        '\t',
+        '\f',
+        '\r',
+        '\r\n',
+        '\0',
+        '&',
+        ';',
+        '&amp;',
+        '&#0;',
+        '<',
+        '>',
+        '/',
+        '=',
+        '"',
+        "'",
+      ],
+      ...[
+        'é',
+        '😀',
+        '-',
+        '!',
+        '<!--',
+        '-->',
+        '<i',
+        '</i',
+        '<i a=',
+        '<I A="',
+        "<i a='b",
+        ' a=1 A=2 ',
+        '<![CDATA[',
+        ']]>',
+      ],
+      ...[
+        '<pre>',
+        '<textarea>',
+        '</textarea>',
+        '<title>',
+        '</title>',
+        '<script>',
+        '</script>',
+        '<style>',
+        '</style>',
+      ],
+      ...[
+        '<table>',
+        '<tr>',
+        '<td>',
+        '</table>',
+        '<caption>',
+        '<colgroup>',
+        '</colgroup>',
+        '<col>',
+        '<select>',
+        '<option>',
+      ],
+      ...[
+        '<template>',
+        '</template>',
+        '<frameset>',
+        '</frameset>',
+        '<noframes>',
+        '</noframes>',
+        '<head>',
+        '</head>',
+      ],
+      ...[
+        '<body>',
+        '</body>',
+        '<html>',
+        '</html>',
+        '<svg>',
+        '</svg>',
+        '<b>',
+        '<p>',
+        '</p>',
+        '<a>',
+        '<plaintext>',
+        '<iframe>',
+      ],
+    ),
+    { maxLength: 40 },
+  )
+  .map((pieces) => pieces.join(''));
+
+test('a tree built run by run is the one that cheerio builds letter by letter', () => {
+  fc.assert(
+    fc.property(crumbs, (text) => {
+      const ours = parseDocument(text, { contentType: 'text/html', longestMs: 60_000 });
+      expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
+    }),
+    { seed: SEED, numRuns: 5_000 },
+  );
+});
+
+test('of many attributes with one name the first counts, as of few', () => {
+  const many = Array.from({ length: 100 }, (_, n) => `a${n % 70}=${n}`).join(' ');
+  const text = `<p ${many} A3=x><a href=/x ${many} HREF=/y></a ${many}><i ${many}>`;
+  const ours = parseDocument(text, { contentType: 'text/html', longestMs: 60_000 });
+  expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
+});
+
 test('the lighter tree, built piece by piece, is the one that cheerio builds', () => {
   // So that the seam between two pieces falls into it.
-  const filler = fc.constantFrom('', 'w '.repeat(8_180), '😀'.repeat(8_180), '<p>'.repeat(5_450));
+  const filler = fc.constantFrom(
+    '',
+    'w '.repeat(8_180),
+    '😀'.repeat(8_180),
+    `x${'😀'.repeat(8_200)}`,
+    '<p>'.repeat(5_450),
+  );
   let compared = 0;
   fc.assert(
     fc.property(filler, html, (before, body) => {

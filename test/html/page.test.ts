@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type PageSource, parsePage } from '../../src/html/index.ts';
-import { NO_RULES } from '../../src/urls/index.ts';
+import { NO_RULES, normaliseUrl } from '../../src/urls/index.ts';
+import { SEED, url } from '../fuzz/arbitraries.ts';
 
 const URL_OF_PAGE = 'https://example.org/dir/page';
 
@@ -210,6 +212,31 @@ describe('links', () => {
       { url: 'https://example.org/x', anchor: 'Text', rel: 'nofollow', nofollow: false },
     ]);
     expect(page.linksFound).toBe(1);
+  });
+
+  test('lead where each would by itself, whatever the page has led to before', () => {
+    // NUL and CR a page cannot say in an attribute.
+    const part = fc
+      .oneof(url, fc.constantFrom('', 'a', 'a ', ' ', '\t', '?b', '/'))
+      .map((text) => text.replaceAll(/[\0\r]/g, ''));
+    const written = fc
+      .tuple(part, fc.constantFrom('', '#', '#b', ' #b', '\x01#b'))
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.array(written, { minLength: 1, maxLength: 20 }), (hrefs) => {
+        const page = hrefs.map(
+          (href) => `<a href="${href.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">x</a>`,
+        );
+        const targets = hrefs.map((href) => normaliseUrl(href, URL_OF_PAGE, NO_RULES));
+        const expected = new Set(targets.flatMap((target) => (target.ok ? [target.url] : [])));
+        const found = parse(page.join(''), { contentType: 'text/html; charset=utf-8' });
+        expect(found.links.map((link) => link.url)).toEqual([...expected]);
+        expect(found.linksTooLong).toBe(
+          targets.filter((target) => !target.ok && target.problem === 'too long').length,
+        );
+      }),
+      { seed: SEED, numRuns: 1_000 },
+    );
   });
 
   test('that lead out of the web are left out', () => {

@@ -72,6 +72,19 @@ describe('a page of which no tree is built', () => {
   });
 });
 
+test.each([
+  ['begins', '<a href=/x', '>'],
+  ['ends', '<a href=/x></a', '>'],
+])('a tag that %s takes no longer for having a hundred thousand attributes', (_, before, after) => {
+  const attributes = Array.from({ length: 100_000 }, (_, n) => ` a${n}`).join('');
+  const started = process.cpuUsage();
+  const page = parsePage(source(before + attributes + after));
+  const { user } = process.cpuUsage(started);
+  expect(page.links).toHaveLength(1);
+  // A tenth of a second; compared one with another they took half a minute.
+  expect(user / 1e6).toBeLessThan(3);
+});
+
 describe('a document of 10 MiB', () => {
   const fill = (piece: (n: number) => string): string => {
     const parts: string[] = [];
