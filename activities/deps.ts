@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { AmbleConfig } from '../src/config/index.ts';
 import type { ContentStore } from '../src/content-store.ts';
+import type { Digestion } from '../src/digestion.ts';
 import type { Parse } from '../src/html/index.ts';
 import type { AgentPool } from '../src/http/index.ts';
 import type { LoopLag } from '../src/loop-lag.ts';
@@ -19,6 +20,7 @@ export interface Deps {
   store: ContentStore;
   agents: AgentPool;
   clock: ServerClock;
+  digestion: Digestion;
   parse: Parse;
   lag: LoopLag;
   log: Logger;

@@ -35,6 +35,7 @@ export async function fetchDocument(
   const earlier = await usableCopy(deps, wanted, input.url);
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
+  await deps.digestion.roomFor(input.line ?? 0, lease.signal);
   const exchange = await sendRequest({
     url: input.url,
     headers: {
@@ -53,6 +54,7 @@ export async function fetchDocument(
   const noteUncounted = async () => {
     if (request !== null) await recordRequest(deps.db, 'page', { ...request, crawlId, pageId });
   };
+  if (exchange.kind === 'response') deps.digestion.begin(pageId);
   // The slot is free for the next page while this one's body is stored.
   await lease.report();
   if (exchange.kind === 'refused') return exchange;

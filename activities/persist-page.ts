@@ -48,7 +48,9 @@ export interface PersistResult {
 export function makePersistPage(deps: Deps) {
   return async function persistPage(input: PersistInput): Promise<PersistResult> {
     try {
-      return await persist(deps, input);
+      const persisted = await persist(deps, input);
+      deps.digestion.end(input.pageId);
+      return persisted;
     } catch (error) {
       const { pageId, event } = input;
       throw orPoison(deps, error, {

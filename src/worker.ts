@@ -2,6 +2,7 @@
  * One worker process: three Temporal workers, one for each task queue, around one set of shared parts. See the queues in
  * workflows/ids.ts for why they are apart.
  */
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
@@ -12,6 +13,7 @@ import { makeActivities } from '../activities/index.ts';
 import { stepQueue, throttleQueue } from '../workflows/ids.ts';
 import type { AmbleConfig } from './config/index.ts';
 import { openContentStore } from './content-store.ts';
+import { Digestion } from './digestion.ts';
 import { heartbeats } from './heartbeats.ts';
 import { makeParser } from './html/index.ts';
 import { makeAgentPool } from './http/index.ts';
@@ -69,6 +71,9 @@ const STOPPING = {
 
 const CRAWLS_REMEMBERED = 100;
 
+/** A page is on record some 100 ms after it came, most of which is not this process's own work. */
+const PAGES_PER_CORE = 2;
+
 const BUILT_WORKFLOWS = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
 
 export async function startWorker({
@@ -94,6 +99,7 @@ export async function startWorker({
     store,
     agents,
     clock: new ServerClock(),
+    digestion: new Digestion(PAGES_PER_CORE * availableParallelism()),
     lag,
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,

@@ -32,7 +32,7 @@ export async function spendSlot(
         heartbeatTimeout: settings.heartbeatMs,
         summary: brief(`fetch ${robotsHop?.url ?? page.url}`),
       },
-      [{ crawlId, pageId: page.pageId, url: page.url, ...asSitemap(page), domain, lease, ask, robotsHop }],
+      [{ crawlId, ...target(page), domain, lease, ask, robotsHop }],
     );
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
@@ -40,8 +40,19 @@ export async function spendSlot(
   }
 }
 
-function asSitemap({ sitemap }: AdmittedPage): Pick<AdmittedPage, 'sitemap'> {
-  return sitemap === undefined ? {} : { sitemap };
+/** What the fetch needs to know of the page. */
+function target({
+  pageId,
+  url,
+  line,
+  sitemap,
+}: AdmittedPage): Pick<AdmittedPage, 'pageId' | 'url' | 'line' | 'sitemap'> {
+  return {
+    pageId,
+    url,
+    ...(line === undefined ? {} : { line }),
+    ...(sitemap === undefined ? {} : { sitemap }),
+  };
 }
 
 /** The fetch ended without a word of its own: its worker died, hung, or threw what nobody expected. */
