@@ -35,7 +35,7 @@ export async function fetchDocument(
   const earlier = await usableCopy(deps, wanted, input.url);
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
-  await deps.digestion.roomFor(input.line ?? 0, lease.signal);
+  await deps.digestion.roomFor({ domain: input.domain, length: input.line ?? 0 }, lease.signal);
   const exchange = await sendRequest({
     url: input.url,
     headers: {

@@ -1,7 +1,7 @@
 /**
- * What this process has fetched and not recorded yet. While that is more than the machine can work on at a time, further
- * fetches wait for it, those of the longest line first: the crawl cannot end before its longest line has ended, and the others
- * have time. Without it everybody would be late by turns.
+ * What this process has fetched and not recorded yet. While that is more than the machine can work on at a time, fetches for
+ * domains with a short line wait for those with a long one: the crawl cannot end before its longest line has ended, and the
+ * others have time. Without it everybody would be late by turns.
  */
 
 /** A page that is not heard of again for so long is recorded by another worker, or its site was slow. */
@@ -10,28 +10,34 @@ const FORGOTTEN_AFTER_MS = 2_000;
 /** Who has waited for so long goes: its lease does not last for ever, and a machine that stays slow shall stay busy. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** How long a line is remembered as the longest: its pages come no more often than its domain's gap allows. */
+/** How long a line is remembered: its pages come no more often than its domain's gap allows. */
 const LINE_REMEMBERED_MS = 60_000;
 
-interface Waiting {
-  line: number;
+/** A line is short that is less than this part of the longest: to order all by length would only move the trouble on. */
+const SHORT = 0.5;
+
+export interface Line {
+  domain: string;
+  /** How many pages wait. */
+  length: number;
+}
+
+interface Waiting extends Line {
   go(): void;
 }
 
 export class Digestion {
   #begun = new Map<string, number>();
+  #lines = new Map<string, { length: number; at: number }>();
   #waiting: Waiting[] = [];
-  #longest = { line: 0, at: 0 };
 
-  /** `room`: pages that can be worked on at a time. Those of the longest line may be as many again on top. */
+  /** `room`: pages that can be worked on at a time. */
   constructor(private readonly room: number) {}
 
-  /** Returns when a page of a domain where so many wait may be fetched; at once, where the machine is not busy. */
-  async roomFor(line: number, signal: AbortSignal): Promise<void> {
-    const now = performance.now();
-    if (line >= this.#longest.line || now - this.#longest.at > LINE_REMEMBERED_MS)
-      this.#longest = { line, at: now };
-    if (this.#hasRoomFor(line) || signal.aborted) return;
+  /** Returns when a page of this line may be fetched; at once, where the machine is not busy. */
+  async roomFor(line: Line, signal: AbortSignal): Promise<void> {
+    this.#lines.set(line.domain, { length: line.length, at: performance.now() });
+    if (signal.aborted || !this.#isBusy() || !this.#isShort(line)) return;
     await new Promise<void>((resolve) => {
       const go = (): void => {
         clearTimeout(timer);
@@ -41,7 +47,7 @@ export class Digestion {
       };
       const timer = setTimeout(go, LONGEST_WAIT_MS);
       signal.addEventListener('abort', go);
-      this.#waiting.push({ line, go });
+      this.#waiting.push({ ...line, go });
     });
   }
 
@@ -53,16 +59,20 @@ export class Digestion {
   /** The page is on record. */
   end(pageId: string): void {
     this.#begun.delete(pageId);
-    const next = this.#waiting.reduce<Waiting | null>(
-      (longest, other) => (longest === null || other.line > longest.line ? other : longest),
-      null,
-    );
-    if (next !== null && this.#hasRoomFor(next.line)) next.go();
+    if (this.#isBusy()) return;
+    this.#waiting.toSorted((one, other) => other.length - one.length)[0]?.go();
   }
 
-  #hasRoomFor(line: number): boolean {
+  #isBusy(): boolean {
     const since = performance.now() - FORGOTTEN_AFTER_MS;
-    for (const [pageId, begun] of this.#begun) if (begun <= since) this.#begun.delete(pageId);
-    return this.#begun.size < (line >= this.#longest.line ? 2 * this.room : this.room);
+    for (const [pageId, at] of this.#begun) if (at <= since) this.#begun.delete(pageId);
+    return this.#begun.size >= this.room;
+  }
+
+  #isShort({ length }: Line): boolean {
+    const since = performance.now() - LINE_REMEMBERED_MS;
+    for (const [domain, { at }] of this.#lines) if (at <= since) this.#lines.delete(domain);
+    const longest = Math.max(...[...this.#lines.values()].map((line) => line.length));
+    return length < SHORT * longest;
   }
 }

@@ -14,9 +14,9 @@ const nobody = new AbortController().signal;
 /** Pages that ask for room, by name, with the order in which they got it. */
 function visitors(digestion: Digestion, signal = nobody) {
   const gone: string[] = [];
-  const come = (name: string, line: number): Promise<void> =>
-    digestion.roomFor(line, signal).then(() => {
-      gone.push(name);
+  const come = (domain: string, length: number): Promise<void> =>
+    digestion.roomFor({ domain, length }, signal).then(() => {
+      gone.push(domain);
     });
   return { come, gone, settled: () => vi.advanceTimersByTimeAsync(0) };
 }
@@ -25,21 +25,21 @@ test('nobody waits while the machine has room', async () => {
   const digestion = new Digestion(2);
   digestion.begin('one');
   const { come, gone } = visitors(digestion);
-  await come('a', 0);
-  await come('b', 7);
-  expect(gone).toEqual(['a', 'b']);
+  await come('long', 60);
+  await come('short', 0);
+  expect(gone).toEqual(['long', 'short']);
 });
 
-test('a busy machine lets the longest line go on, and of the others the longest first', async () => {
+test('of a busy machine the long lines do not notice, and of the short ones the longest goes first', async () => {
   const digestion = new Digestion(2);
   const { come, gone, settled } = visitors(digestion);
   await come('longest', 60);
   for (const page of ['one', 'two', 'three']) digestion.begin(page);
   void come('short', 3);
   void come('middle', 14);
-  await come('longest again', 60);
+  await come('long', 30);
   await settled();
-  expect(gone).toEqual(['longest', 'longest again']);
+  expect(gone).toEqual(['longest', 'long']);
   digestion.end('one');
   await settled();
   expect(gone).toHaveLength(2);
@@ -50,18 +50,6 @@ test('a busy machine lets the longest line go on, and of the others the longest 
   digestion.end('middle');
   await settled();
   expect(gone.slice(3)).toEqual(['short']);
-});
-
-test('even the longest line waits for a machine that has twice as much as it can work on', async () => {
-  const digestion = new Digestion(1);
-  const { come, gone, settled } = visitors(digestion);
-  for (const page of ['one', 'two']) digestion.begin(page);
-  void come('longest', 60);
-  await settled();
-  expect(gone).toEqual([]);
-  digestion.end('one');
-  await settled();
-  expect(gone).toEqual(['longest']);
 });
 
 test('nobody waits for long: pages may be recorded elsewhere, and a slow machine goes on slowly', async () => {
@@ -81,20 +69,24 @@ test('who is told to stop does not wait', async () => {
   const digestion = new Digestion(1);
   const stop = new AbortController();
   const { come, gone, settled } = visitors(digestion, stop.signal);
-  for (const page of ['one', 'two']) digestion.begin(page);
-  void come('page', 1);
+  await come('longest', 60);
+  digestion.begin('one');
+  void come('short', 1);
   stop.abort();
   await settled();
-  await come('another', 1);
-  expect(gone).toEqual(['page', 'another']);
+  await come('shorter', 0);
+  expect(gone).toEqual(['longest', 'short', 'shorter']);
 });
 
-test('a line that has ended is not waited for: another is the longest after a minute', async () => {
+test('a line is as long as it was last seen, and one that is not seen for a minute has ended', async () => {
   const digestion = new Digestion(1);
   const { come, gone } = visitors(digestion);
   await come('longest', 60);
-  await vi.advanceTimersByTimeAsync(60_001);
+  await come('longest', 8);
   digestion.begin('one');
-  await come('next longest', 5);
-  expect(gone).toEqual(['longest', 'next longest']);
+  await come('another', 5);
+  await vi.advanceTimersByTimeAsync(60_000);
+  digestion.begin('two');
+  await come('a short one', 1);
+  expect(gone).toEqual(['longest', 'longest', 'another', 'a short one']);
 });

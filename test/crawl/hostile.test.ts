@@ -15,7 +15,7 @@ let site: Site;
 
 beforeAll(async () => {
   amble = await startAmble({
-    throttle: { down: '2s', maxDown: '2s', giveUp: '4s', maxBackoff: '1500ms' },
+    throttle: { down: '1s', maxDown: '1s', giveUp: '4s', maxBackoff: '1500ms' },
     robots: { hold: '50ms', maxHold: '100ms', giveUp: '1h' },
   });
 });
