@@ -31,8 +31,8 @@ export async function scale(pages = String(MAX_PAGES)): Promise<void> {
     const memory = await worker.mostMemory();
     console.log(`pages found            ${found} on ${domains} domains, ${fetched} fetched`);
     console.log(`pages/s                ${(fetched / run.seconds).toFixed(1)}`);
-    console.log(`under way on a domain  at most ${most.queued}  (window: 10)`);
-    console.log(`open page workflows    at most ${most.pages}  (bound: 10 a domain)`);
+    console.log(`under way on a domain  at most ${most.queued}  (window: 4)`);
+    console.log(`open page workflows    at most ${most.pages}  (bound: 4 a domain)`);
     console.log(`open throttles         at most ${most.throttles}  (bound: 1 a domain)`);
     console.log(`throttle of the large  ${most.runs} runs, at most ${most.history} events in one`);
     console.log(`worker memory          at most ${memory?.toFixed(0) ?? '?'} MB  (wanted: under 600)`);

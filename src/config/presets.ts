@@ -38,7 +38,7 @@ const smallweb = {
     maximumInterval: '1d',
     jitter: '0s',
   },
-  window: 10,
+  window: 4,
   maxWaiting: 1_000,
 } satisfies Policy;
 
@@ -74,6 +74,8 @@ const news = {
   delay: '5s',
   concurrency: 4,
   adaptive: { targetConcurrency: 2 },
+  // Twice as many as may be open: so that the next ones are in line when they are done.
+  window: 10,
   // Twelve retries after the first attempt.
   retry: { ...smallweb.retry, maximumAttempts: 13 },
 } satisfies Policy;
@@ -83,7 +85,7 @@ const broad = {
   ...smallweb,
   scope: 'any',
   delay: '1s',
-  window: 4,
+  window: 3,
   maxWaiting: 100,
 } satisfies Policy;
 

@@ -104,7 +104,7 @@ describe('with nothing configured', () => {
         keepTypes: [],
         resolve: {},
         allowNetworks: [],
-        window: 10,
+        window: 4,
         maxWaiting: 1_000,
         longWaitMs: 60_000,
         sweepIntervalMs: 10_000,
@@ -229,7 +229,7 @@ describe('a preset', () => {
     expect(load({ AMBLE_WINDOW: '7' }, { preset: 'broad' }).crawl).toMatchObject({
       preset: 'broad',
       delay: { minMs: 1_000 },
-      window: 4,
+      window: 3,
     });
     expect(load({ AMBLE_PRESET: 'broad' }, { window: '7' }).crawl).toMatchObject({ scope: 'any', window: 7 });
   });
