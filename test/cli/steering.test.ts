@@ -49,7 +49,7 @@ function program(...args: string[]) {
 /** robots.txt has been asked for, and everything else stands in line for an hour. */
 async function startCrawlInLine(id: string): Promise<void> {
   const seeds = ['/1', '/2', '/3', '/4', '/5'].map((path) => web.url('slow', path));
-  await amble.start({ seeds, ...web.network, delay: '1h' }, id);
+  await amble.start({ seeds, ...web.network, delay: '1h', window: seeds.length }, id);
   await expect.poll(() => web.arrivalsAt('slow', '/robots.txt').length, { timeout: 60_000 }).toBe(1);
   const inLine = async () => {
     const { waiting } = await amble.client.workflow
