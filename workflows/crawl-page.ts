@@ -49,6 +49,8 @@ export async function CrawlPage(input: PageInput): Promise<void> {
       await settle(input, { kind: 'ended', status: 'Cancelled', reason, ...visit.unrecorded });
     });
     throw error;
+  } finally {
+    await slots.sentBack();
   }
 }
 

@@ -1,11 +1,20 @@
 /** How a page comes by slots: one ticket a slot, asked for until it is granted, given back when it is not used. */
 import { ApplicationFailure } from '@temporalio/common';
-import { getExternalWorkflowHandle, setHandler, sleep, Trigger, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  getExternalWorkflowHandle,
+  patched,
+  setHandler,
+  sleep,
+  Trigger,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { apart, local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import { throttleId } from './ids.ts';
 import { grantedSignal, releasedSignal, withdrawnSignal } from './messages.ts';
 import type { PageCarry, PageInput } from './pages.ts';
+import { domainOf } from './throttle/grant.ts';
 import type { Ask, Lease, Use } from './throttle/types.ts';
 import { brief, inWords, ordinal } from './words.ts';
 
@@ -43,12 +52,18 @@ export class Slots {
   private tickets: number;
   private open: PageCarry['open'];
   private heard: Trigger<void> | null = null;
+  /** Grants on their way back. */
+  private strays: Promise<void>[] = [];
 
   constructor(private readonly input: PageInput) {
     this.firstRunId = input.carry?.firstRunId ?? workflowInfo().runId;
     this.tickets = input.carry?.tickets ?? 0;
     this.open = input.carry?.open ?? null;
     setHandler(grantedSignal, (lease) => {
+      if (!this.isOurs(lease) && patched('stray-grant')) {
+        this.strays.push(this.sendBack(lease));
+        return;
+      }
       this.grants.set(lease.ticket, lease);
       this.heard?.resolve();
     });
@@ -82,6 +97,22 @@ export class Slots {
           return { ...slot, ask, domain, askedAt };
       }
     }
+  }
+
+  /** To be awaited before the page ends. */
+  async sentBack(): Promise<void> {
+    if (this.strays.length > 0) await Promise.all(this.strays);
+  }
+
+  /** A page that was terminated and started again hears the grants of its former life, which nobody else will ever use. */
+  private isOurs({ ticket }: Lease): boolean {
+    return ticket.startsWith(`${this.firstRunId}:`);
+  }
+
+  private sendBack(lease: Lease): Promise<void> {
+    return CancellationScope.nonCancellable(() =>
+      this.giveBack(domainOf(lease), lease.id, { kind: 'unused' }),
+    );
   }
 
   /** Says what became of a lease, where its fetch did not. */

@@ -21,6 +21,11 @@ function tolerated({ leases }: ThrottleState, next: Waiting): number {
   return Math.min(next.concurrency, ...leases.map((open) => open.concurrency));
 }
 
+/** Whose lease it is: the first part of its id. */
+export function domainOf({ id }: Pick<Lease, 'id'>): string {
+  return id.slice(0, id.indexOf('/'));
+}
+
 /** The caller has seen that the ticket is next and `grantableAt` has come. */
 export function grant(
   state: ThrottleState,
@@ -34,7 +39,7 @@ export function grant(
   const notBefore = Math.max(now, earliestStart(state, next));
   const startBy = notBefore + startWindowMs(state, next.concurrency);
   const lease: Lease = {
-    // Unique over all lives of all domains: requests are recorded under it.
+    // Unique over all lives of all domains: requests are recorded under it. See domainOf.
     id: `${state.domain}/${(state.openedAt ?? now).toString(36)}/${number}`,
     ticket: next.ticket,
     notBefore,
