@@ -1,12 +1,7 @@
 /** Bundles the workflows once, at build time: a worker then starts without waiting seconds for webpack. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflows } from './bundle.ts';
 
-const workflowsPath = fileURLToPath(new URL('../../workflows/index.js', import.meta.url));
-const { code } = await bundleWorkflowCode({
-  workflowsPath,
-  preloadModules: [workflowsPath],
-  logger: new DefaultLogger('WARN'),
-});
+const { code } = await bundleWorkflows(fileURLToPath(new URL('../../workflows/index.js', import.meta.url)));
 await writeFile(new URL('../../workflow-bundle.js', import.meta.url), code);

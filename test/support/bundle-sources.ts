@@ -1,11 +1,7 @@
 /** The workflows' code as the sources have it now, which may be ahead of the build. */
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflows } from '../../src/build/bundle.ts';
 
 export function bundleSources(interceptors: string[] = []): Promise<{ code: string }> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-    workflowInterceptorModules: interceptors,
-    logger: new DefaultLogger('WARN'),
-  });
+  return bundleWorkflows(fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)), interceptors);
 }
