@@ -109,10 +109,9 @@ export class Slots {
     return ticket.startsWith(`${this.firstRunId}:`);
   }
 
+  /** As lost: the former life may have heard of it in another way, and have its fetch under way still. */
   private sendBack(lease: Lease): Promise<void> {
-    return CancellationScope.nonCancellable(() =>
-      this.giveBack(domainOf(lease), lease.id, { kind: 'unused' }),
-    );
+    return CancellationScope.nonCancellable(() => this.giveBack(domainOf(lease), lease.id, { kind: 'lost' }));
   }
 
   /** Says what became of a lease, where its fetch did not. */
