@@ -36,7 +36,7 @@ export class Digestion {
 
   /** Returns when a page of this line may be fetched; at once, where the machine is not busy. */
   async roomFor(line: Line, signal: AbortSignal): Promise<void> {
-    this.#lines.set(line.domain, { length: line.length, at: performance.now() });
+    this.#note(line);
     if (signal.aborted || !this.#isBusy() || !this.#isShort(line)) return;
     await new Promise<void>((resolve) => {
       const go = (): void => {
@@ -63,6 +63,17 @@ export class Digestion {
     this.#waiting.toSorted((one, other) => other.length - one.length)[0]?.go();
   }
 
+  /** Kept in the order in which they were seen, so that those of domains long done can be dropped from the front. */
+  #note({ domain, length }: Line): void {
+    const now = performance.now();
+    this.#lines.delete(domain);
+    this.#lines.set(domain, { length, at: now });
+    for (const [oldest, { at }] of this.#lines) {
+      if (at > now - LINE_REMEMBERED_MS) break;
+      this.#lines.delete(oldest);
+    }
+  }
+
   #isBusy(): boolean {
     const since = performance.now() - FORGOTTEN_AFTER_MS;
     for (const [pageId, at] of this.#begun) if (at <= since) this.#begun.delete(pageId);
@@ -70,8 +81,6 @@ export class Digestion {
   }
 
   #isShort({ length }: Line): boolean {
-    const since = performance.now() - LINE_REMEMBERED_MS;
-    for (const [domain, { at }] of this.#lines) if (at <= since) this.#lines.delete(domain);
     const longest = Math.max(...[...this.#lines.values()].map((line) => line.length));
     return length < SHORT * longest;
   }
