@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { throttleId } from '../../workflows/ids.ts';
+import { PRESETS } from '../config/presets.ts';
 import type { Database } from '../storage/database.ts';
 import { inLab, say } from './lab.ts';
 
@@ -12,6 +13,8 @@ const BIG_HOST = 100_000;
 const SMALL = { hosts: 2_000, pages: 3 };
 /** More would be more of the same; `npm run bench -- scale 8000` fetches all of the small ones. */
 const MAX_PAGES = 1_500;
+/** Of a crawl that names no preset. */
+const WINDOW = PRESETS.smallweb.window;
 const LOOK_EVERY_MS = 2_000;
 
 export async function scale(pages = String(MAX_PAGES)): Promise<void> {
@@ -31,8 +34,8 @@ export async function scale(pages = String(MAX_PAGES)): Promise<void> {
     const memory = await worker.mostMemory();
     console.log(`pages found            ${found} on ${domains} domains, ${fetched} fetched`);
     console.log(`pages/s                ${(fetched / run.seconds).toFixed(1)}`);
-    console.log(`under way on a domain  at most ${most.queued}  (window: 4)`);
-    console.log(`open page workflows    at most ${most.pages}  (bound: 4 a domain)`);
+    console.log(`under way on a domain  at most ${most.queued}  (window: ${WINDOW})`);
+    console.log(`open page workflows    at most ${most.pages}  (bound: ${WINDOW} a domain)`);
     console.log(`open throttles         at most ${most.throttles}  (bound: 1 a domain)`);
     console.log(`throttle of the large  ${most.runs} runs, at most ${most.history} events in one`);
     console.log(`worker memory          at most ${memory?.toFixed(0) ?? '?'} MB  (wanted: under 600)`);
