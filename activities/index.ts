@@ -2,6 +2,7 @@
 import { makeAcquireSlot } from './acquire-slot.ts';
 import { makeCrawlSteps } from './crawl-steps.ts';
 import type { Deps } from './deps.ts';
+import { makeDigestPage } from './digest-page.ts';
 import { makeFetchPage } from './fetch-page.ts';
 import { makeMissRobots } from './miss-robots.ts';
 import { makeParsePage } from './parse-page.ts';
@@ -12,13 +13,15 @@ import { makeThrottleSteps } from './throttle-steps.ts';
 export type { OpenedCrawl, SweepResult } from './crawl-steps.ts';
 export type { Deps } from './deps.ts';
 export type { FetchResult, Unreported } from './fetch-page.ts';
-export type { PersistInput, PersistResult } from './persist-page.ts';
+export type { ParseInput } from './parse-page.ts';
+export type { AttemptEvent, PersistInput, PersistResult } from './persist-page.ts';
 
 /** `fetches` run on the queue `amble`, `throttles` on `amble-throttle`; `steps` on `amble-step`, or within a workflow's task. */
 export function makeActivities(deps: Deps) {
   return {
     steps: {
       acquireSlot: makeAcquireSlot(deps),
+      digestPage: makeDigestPage(deps),
       missRobots: makeMissRobots(deps),
       parsePage: makeParsePage(deps),
       persistPage: makePersistPage(deps),

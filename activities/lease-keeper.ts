@@ -75,7 +75,8 @@ export class LeaseKeeper {
     const verdict = this.deps.clock.judge(this.input.lease, at);
     if (verdict.verdict !== 'go') return { go: false, reason: refusalOf(verdict.verdict) };
     this.started = { at, serverMs: verdict.startedAtEarly, errorMs: verdict.errorMs };
-    if (this.inCompany) void this.sayStarted();
+    // Where no gap is owed nobody waits to hear of it.
+    if (this.inCompany && this.input.lease.minGapMs > 0) void this.sayStarted();
     return { go: true, startedAt: verdict.startedAtEarly };
   };
 

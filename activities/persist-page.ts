@@ -19,16 +19,18 @@ import { mayPass, orPoison } from './or-poison.ts';
 import { readParsed } from './parse-page.ts';
 import type { StoredSitemap } from './read-sitemap.ts';
 
+export interface AttemptEvent {
+  kind: 'attempt';
+  attempt: number;
+  report: AttemptReport;
+  parsed: ParsedRef | null;
+  slotWaitMs: number;
+  /** When the next attempt is due; null: this was the last. */
+  retryAt: number | null;
+}
+
 export type PageEvent =
-  | {
-      kind: 'attempt';
-      attempt: number;
-      report: AttemptReport;
-      parsed: ParsedRef | null;
-      slotWaitMs: number;
-      /** When the next attempt is due; null: this was the last. */
-      retryAt: number | null;
-    }
+  | AttemptEvent
   | { kind: 'waiting'; until: number; reason: string }
   /** `request`: one that went out, of an attempt that was never recorded. */
   | { kind: 'ended'; status: FinalStatus; reason: string; request?: RequestRecord };

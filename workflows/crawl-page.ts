@@ -3,12 +3,19 @@
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
 import { CancellationScope, continueAsNew, isCancellation, patched, sleep } from '@temporalio/workflow';
-import type { FetchResult, PersistInput, PersistResult, Unreported } from '../activities/index.ts';
+import type {
+  AttemptEvent,
+  FetchResult,
+  ParseInput,
+  PersistResult,
+  Unreported,
+} from '../activities/index.ts';
 import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
 import { apart, local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
-import { type PageInput, type RobotsHop, startPages } from './pages.ts';
+import type { PageInput, RobotsHop } from './pages.ts';
+import { digest, settle } from './record.ts';
 import { retryDelayMs } from './retry-policy.ts';
 import { type Slot, Slots } from './slots.ts';
 import { mayBeUsed, spendSlot } from './spend-slot.ts';
@@ -176,21 +183,17 @@ class PageVisit {
 
   /** Records an attempt that counts; true when another one is due. */
   private async conclude(fetched: AttemptReport, { isLast } = { isLast: false }): Promise<boolean> {
-    const { report, parsed, poisoned } = await this.parse(fetched);
+    const document = this.documentOf(fetched);
+    if (document !== null && this.input.inOneStep === true) {
+      const digested = await digest(this.input, document, this.eventOf(fetched, null, null));
+      if (digested) return false;
+    }
+    const { report, parsed, poisoned } = await this.parse(fetched, document);
     const { retry } = this.input.settings;
     const again = isRetryable(report.outcome) && !poisoned && !isLast;
     const delay = again ? retryDelayMs(retry, this.attempt, Math.random) : null;
     const retryAt = delay === null ? null : Date.now() + delay;
-    const startedAt = report.request?.startedAt ?? report.finishedAt;
-    const slotWaitMs = Math.max(0, startedAt - (this.askedAt ?? startedAt));
-    const { goesOn } = await this.record({
-      kind: 'attempt',
-      attempt: this.attempt,
-      report,
-      parsed,
-      slotWaitMs,
-      retryAt,
-    });
+    const { goesOn } = await this.record(this.eventOf(report, parsed, retryAt));
     this.unrecorded = {};
     if (!goesOn || retryAt === null || delay === null) return false;
     await this.sleepUntil(retryAt, `retry ${this.attempt + 1} of ${retry.maximumAttempts}`);
@@ -200,8 +203,14 @@ class PageVisit {
     return true;
   }
 
+  private eventOf(report: AttemptReport, parsed: ParsedRef | null, retryAt: number | null): AttemptEvent {
+    const startedAt = report.request?.startedAt ?? report.finishedAt;
+    const slotWaitMs = Math.max(0, startedAt - (this.askedAt ?? startedAt));
+    return { kind: 'attempt', attempt: this.attempt, report, parsed, slotWaitMs, retryAt };
+  }
+
   /** What a bug keeps from being recorded ends the page Failed at last, with the reason and without what it brought. */
-  private async record(event: Extract<PersistInput['event'], { kind: 'attempt' }>): Promise<PersistResult> {
+  private async record(event: AttemptEvent): Promise<PersistResult> {
     const tried = await this.tryAgain('record', 'Unrecordable', () => settle(this.input, event));
     if (tried.ok) return tried.value;
     const report = { ...event.report, ...FAILED_TO_RECORD, error: tried.reason };
@@ -246,13 +255,18 @@ class PageVisit {
     return { report: rejected, parsed: null, poisoned: false };
   }
 
-  private async parse(report: AttemptReport): Promise<Parsed> {
-    if (report.found.kind !== 'document') return { report, parsed: null, poisoned: false };
-    if (this.input.page.sitemap) return this.read(report, report.found);
+  /** To be parsed; a sitemap is read in another way. */
+  private documentOf({ found }: AttemptReport): ParseInput | null {
     const { page, crawlId } = this.input;
-    const { contentHash, contentType, contentLanguage } = report.found;
-    const document = { crawlId, url: page.url, contentHash, contentType, contentLanguage };
-    const summary = brief(`parse ${page.url}`);
+    if (found.kind !== 'document' || page.sitemap) return null;
+    const { contentHash, contentType, contentLanguage } = found;
+    return { crawlId, url: page.url, contentHash, contentType, contentLanguage };
+  }
+
+  private async parse(report: AttemptReport, document: ParseInput | null): Promise<Parsed> {
+    if (report.found.kind === 'document' && this.input.page.sitemap) return this.read(report, report.found);
+    if (document === null) return { report, parsed: null, poisoned: false };
+    const summary = brief(`parse ${document.url}`);
     const tried = await this.tryAgain('parse', 'Unparsable', () =>
       durably(
         () => local.parsePage.executeWithOptions({ summary }, [document]),
@@ -317,17 +331,4 @@ function unparsable(report: AttemptReport, error: string): Parsed {
 function lastWord(error: unknown, verdict: Verdict): string | null {
   const failure = failureOf(error);
   return failure?.type === verdict ? failure.message : null;
-}
-
-/** Writes what happened, then starts the pages for which that made room. */
-async function settle(input: PageInput, event: PersistInput['event']): Promise<PersistResult> {
-  const step: PersistInput = { crawlId: input.crawlId, pageId: input.page.pageId, event };
-  const what = event.kind === 'attempt' ? event.report.outcome : event.kind;
-  const summary = brief(`record ${what} for ${input.page.url}`);
-  const persisted = await durably(
-    () => local.persistPage.executeWithOptions({ summary }, [step]),
-    () => regular.persistPage.executeWithOptions(apart(summary), [step]),
-  );
-  await startPages(input.crawlId, input.settings, persisted.start);
-  return persisted;
 }

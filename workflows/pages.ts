@@ -40,6 +40,8 @@ export interface PageInput {
   crawlId: string;
   page: AdmittedPage;
   settings: PageSettings;
+  /** Unset: begun by a version that parsed and recorded in two steps, and has to go on as its history says. */
+  inOneStep?: true;
   /** Set by continue-as-new. */
   carry?: PageCarry;
 }
@@ -77,7 +79,7 @@ export async function startPages(
 ): Promise<void> {
   if (pages.length === 0) return;
   await CancellationScope.nonCancellable(() =>
-    Promise.all(pages.map((page) => startPage({ crawlId, settings, page }))),
+    Promise.all(pages.map((page) => startPage({ crawlId, settings, page, inOneStep: true }))),
   );
 }
 

@@ -1,4 +1,4 @@
-/** Measures the rate of a workflow with one activity, on the server under test. */
+/** The rate of a workflow with one activity, on the server under test. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
@@ -9,8 +9,15 @@ import { inParallel } from './in-parallel.ts';
 const TASK_QUEUE = 'bench-bare';
 const AT_ONCE = 50;
 
-/** Workflows a second. */
-export async function bareRate(client: Client, address: string, workflows: number): Promise<number> {
+/** Runs that many bare workflows and returns the seconds they took. */
+export type RunBare = (workflows: number) => Promise<number>;
+
+/** With a worker of its own for as long as `work` takes: between two measurements it waits, which costs nothing. */
+export async function withBareWorker(
+  client: Client,
+  address: string,
+  work: (runBare: RunBare) => Promise<void>,
+): Promise<void> {
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
     connection,
@@ -22,24 +29,19 @@ export async function bareRate(client: Client, address: string, workflows: numbe
       logger: new DefaultLogger('WARN'),
     }),
   });
-  const run = async (): Promise<number> => {
-    await runMany(client, 4 * AT_ONCE);
+  const runBare: RunBare = async (workflows) => {
     const began = performance.now();
-    await runMany(client, workflows);
-    return workflows / ((performance.now() - began) / 1_000);
+    await inParallel(AT_ONCE, Array.from({ length: workflows }), async () => {
+      await client.workflow.execute<typeof Bare>('Bare', {
+        taskQueue: TASK_QUEUE,
+        workflowId: `bare-${randomUUID()}`,
+      });
+    });
+    return (performance.now() - began) / 1_000;
   };
   try {
-    return await worker.runUntil(run());
+    await worker.runUntil(work(runBare));
   } finally {
     await connection.close();
   }
-}
-
-async function runMany(client: Client, workflows: number): Promise<void> {
-  await inParallel(AT_ONCE, Array.from({ length: workflows }), async () => {
-    await client.workflow.execute<typeof Bare>('Bare', {
-      taskQueue: TASK_QUEUE,
-      workflowId: `bare-${randomUUID()}`,
-    });
-  });
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { loadConfig } from '../config/index.ts';
 import { startEngines } from '../engines/index.ts';
@@ -21,7 +22,7 @@ export interface Lab {
   crawl(
     crawlId: string,
     pagesOf: readonly number[],
-    input: { delay: string; maxPages?: number },
+    input: { delay: string; maxPages?: number; concurrency?: number },
   ): Promise<CrawlRun>;
   /** One more worker process; where there is one, this process only looks on. */
   addWorker(): Promise<WorkerProcess>;
@@ -35,6 +36,8 @@ export interface CrawlRun {
 export const say = (line: string): void => console.error(line);
 
 export async function inLab(work: (lab: Lab) => Promise<void>): Promise<void> {
+  // Before anybody's worker does: its coming and going is no result.
+  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
   const engines = await startEngines({ home, isolated: true, say });
   const connection = await Connection.connect({ address: engines.temporal.address });

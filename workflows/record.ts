@@ -1,0 +1,43 @@
+/** How a page has written down what happened to it, and starts the pages for which that made room. */
+import { isCancellation } from '@temporalio/workflow';
+import type { AttemptEvent, ParseInput, PersistInput, PersistResult } from '../activities/index.ts';
+import { apart, local, regular } from './activities.ts';
+import { durably } from './durably.ts';
+import { type PageInput, startPages } from './pages.ts';
+import { brief } from './words.ts';
+
+export async function settle(input: PageInput, event: PersistInput['event']): Promise<PersistResult> {
+  const step: PersistInput = { ...idsOf(input), event };
+  const what = event.kind === 'attempt' ? event.report.outcome : event.kind;
+  const summary = brief(`record ${what} for ${input.page.url}`);
+  const persisted = await durably(
+    () => local.persistPage.executeWithOptions({ summary }, [step]),
+    () => regular.persistPage.executeWithOptions(apart(summary), [step]),
+  );
+  await startPages(input.crawlId, input.settings, persisted.start);
+  return persisted;
+}
+
+/**
+ * Parses and records in one step, which is all that nearly every page needs and saves it a turn of its workflow. False: it did
+ * not come to that, for whatever reason; step by step, then, which finds the same reason and deals with it.
+ */
+export async function digest(input: PageInput, document: ParseInput, event: AttemptEvent): Promise<boolean> {
+  const { crawlId, settings, page } = input;
+  const summary = brief(`parse and record ${page.url}`);
+  let persisted: PersistResult;
+  try {
+    persisted = await local.digestPage.executeWithOptions({ summary }, [
+      { ...idsOf(input), document, event },
+    ]);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return false;
+  }
+  await startPages(crawlId, settings, persisted.start);
+  return true;
+}
+
+function idsOf({ crawlId, page }: PageInput): { crawlId: string; pageId: string } {
+  return { crawlId, pageId: page.pageId };
+}
