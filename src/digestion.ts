@@ -80,7 +80,9 @@ export class Digestion {
     return this.#begun.size >= this.room;
   }
 
+  /** What has nothing behind it may be the very page on which a long line is found. */
   #isShort({ length }: Line): boolean {
+    if (length === 0) return false;
     const longest = Math.max(...[...this.#lines.values()].map((line) => line.length));
     return length < SHORT * longest;
   }

@@ -9,7 +9,7 @@ export interface PlainWeb {
   seeds: string[];
   /** `name:address`, as --resolve takes it. */
   resolve: string[];
-  /** Arrival times in ms by host. */
+  /** Arrival times in ms by host, of every request. */
   arrivals: Map<string, number[]>;
   stop(): void;
 }
@@ -21,13 +21,13 @@ export async function startPlainWeb(name: string, pagesOf: readonly number[]): P
   const server = createServer((request, response) => {
     const { hostname, pathname } = new URL(request.url ?? '/', `http://${request.headers.host}`);
     const pages = hosts.get(hostname) ?? 0;
+    const times = arrivals.get(hostname) ?? [];
+    arrivals.set(hostname, times);
+    times.push(performance.timeOrigin + performance.now());
     if (pathname === '/robots.txt' || pages === 0) {
       response.writeHead(404).end();
       return;
     }
-    const times = arrivals.get(hostname) ?? [];
-    arrivals.set(hostname, times);
-    times.push(performance.timeOrigin + performance.now());
     response.setHeader('content-type', 'text/html; charset=utf-8');
     const number = pathname === '/' ? 0 : Number(pathname.slice(2));
     response.end(

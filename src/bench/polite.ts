@@ -8,6 +8,7 @@ import { type CrawlRun, inLab, type Lab, say } from './lab.ts';
 const DELAY_MS = 1_000;
 const LARGEST_HOST = 60;
 const OTHERS = { hosts: 19, pages: 15 };
+const WARM_UP_PAGES = 10;
 const HUGE_HOST = 200;
 const SMALL = { hosts: 30, pages: 5 };
 
@@ -19,7 +20,8 @@ export async function polite(): Promise<void> {
 }
 
 async function efficiency({ crawl, db }: Lab): Promise<void> {
-  await crawl('warm-up', [5, 5, 5, 5], { delay: '0ms' });
+  // Code that has just been loaded says nothing about the hours that follow.
+  await crawl('warm-up', equal({ hosts: 1 + OTHERS.hosts, pages: WARM_UP_PAGES }), { delay: '0ms' });
   say(
     `Crawling a host of ${LARGEST_HOST} pages and ${OTHERS.hosts} of ${OTHERS.pages}, one request a second each ...`,
   );
@@ -27,14 +29,14 @@ async function efficiency({ crawl, db }: Lab): Promise<void> {
   const run = await crawl(crawlId, [LARGEST_HOST, ...equal(OTHERS)], { delay: `${DELAY_MS}ms` });
   const requests = await db.request.groupBy({ by: ['domain'], where: { crawlId }, _count: true });
   const bound = (Math.max(...requests.map(({ _count }) => _count)) - 1) * DELAY_MS;
-  // From the first request to the last: a crawl that ends is swept once more, at its leisure.
+  // As the bound has it: from the first request to the last.
   const arrivals = [...run.web.arrivals.values()].flat();
   const makespan = Math.max(...arrivals) - Math.min(...arrivals);
   console.log(`lower bound            ${seconds(bound)}`);
   console.log(`first to last request  ${seconds(makespan)}`);
-  console.log(`whole crawl            ${run.seconds.toFixed(1)} s`);
+  console.log(`efficiency             ${(bound / makespan).toFixed(3)}  (wanted: at least 0.97)`);
   console.log(
-    `efficiency             ${(bound / (run.seconds * 1_000)).toFixed(3)}  (wanted: at least 0.97)`,
+    `whole crawl            ${run.seconds.toFixed(1)} s, from its start to its end: ${(bound / (run.seconds * 1_000)).toFixed(3)}`,
   );
   console.log(`tightest gap recorded  ${seconds(await tightestGap(db, crawlId))}`);
 }

@@ -123,7 +123,7 @@ export const DEFAULTS = {
   contentDir: 'none',
   logLevel: 'info',
   throttle: {
-    lead: '300ms',
+    lead: '1s',
     startWindow: '15s',
     maxStartWindow: '5m',
     parallelStartWindow: '3s',

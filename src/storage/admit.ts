@@ -120,6 +120,11 @@ async function domainsWithRoom(
   return db.atomically((tx) => tx.$queryRaw<{ domain: string; warm: boolean }[]>(query), BY_INDEX);
 }
 
+/** So many at a time and no more: many hosts that are found together would otherwise all fill their windows in one moment. */
+function half(window: number): number {
+  return Math.ceil(window / 2);
+}
+
 async function admitDomain(
   db: Database,
   { crawlId, window, by }: Admission,
@@ -137,8 +142,8 @@ async function admitDomain(
       WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL AND kind = 'page'
         AND (${crawl.warm} OR seed)
       ORDER BY priority, rank, id
-      LIMIT least(${atMost}, greatest(0, ${window} - (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId}
-                                                      AND domain = ${domain} AND status = 'Queued')))
+      LIMIT least(${atMost}, ${half(window)}, greatest(0, ${window} - (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId}
+                                                                       AND domain = ${domain} AND status = 'Queued')))
       FOR UPDATE SKIP LOCKED`;
     const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
     if (affordable === 0) return NONE;

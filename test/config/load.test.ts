@@ -50,7 +50,7 @@ describe('with nothing configured', () => {
       contentDir: join(cwd, '.amble', 'content'),
       logLevel: 'info',
       throttle: {
-        leadMs: 300,
+        leadMs: 1_000,
         startWindowMs: 15_000,
         maxStartWindowMs: 300_000,
         parallelStartWindowMs: 3_000,
