@@ -74,6 +74,8 @@ async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> 
     ...admission,
     window: settings.window,
     warmup: settings.warmup,
+    // Many hosts that are found together would otherwise all fill their windows in one moment.
+    atOnce: Math.ceil(settings.window / 2),
   });
   if (!goesOn && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId)))
     await nudge(deps, input.crawlId);

@@ -17,7 +17,8 @@ const EACH_CALL =
   /^(gRPC call \S+ retried|Network error while|Error while polling|(Task|Activity) not found|Tried to complete untracked|Failed to paginate|\[TMPRL1104\])/;
 
 /** Its errors are words. */
-const NO_ANSWER = /transport error|connect error|Unavailable|DeadlineExceeded/;
+const NO_ANSWER =
+  /transport error|connect error|h2 protocol error|error reading a body|broken pipe|connection reset|Unavailable|DeadlineExceeded/i;
 
 /** The SDK's "info" tells of its own comings and goings: for people who debug. */
 export function temporalLogger(log: Logger, outages: Pick<Outages, 'explain'>): TemporalLogger {

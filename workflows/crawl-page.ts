@@ -184,16 +184,18 @@ class PageVisit {
   /** Records an attempt that counts; true when another one is due. */
   private async conclude(fetched: AttemptReport, { isLast } = { isLast: false }): Promise<boolean> {
     const document = this.documentOf(fetched);
+    let inVain: unknown;
     if (document !== null && this.input.inOneStep === true) {
       const digested = await digest(this.input, document, this.eventOf(fetched, null, null));
-      if (digested) return false;
+      if (digested.ok) return false;
+      inVain = digested.error;
     }
-    const { report, parsed, poisoned } = await this.parse(fetched, document);
+    const { report, parsed, poisoned } = await this.parse(fetched, document, inVain);
     const { retry } = this.input.settings;
     const again = isRetryable(report.outcome) && !poisoned && !isLast;
     const delay = again ? retryDelayMs(retry, this.attempt, Math.random) : null;
     const retryAt = delay === null ? null : Date.now() + delay;
-    const { goesOn } = await this.record(this.eventOf(report, parsed, retryAt));
+    const { goesOn } = await this.record(this.eventOf(report, parsed, retryAt), inVain);
     this.unrecorded = {};
     if (!goesOn || retryAt === null || delay === null) return false;
     await this.sleepUntil(retryAt, `retry ${this.attempt + 1} of ${retry.maximumAttempts}`);
@@ -210,22 +212,27 @@ class PageVisit {
   }
 
   /** What a bug keeps from being recorded ends the page Failed at last, with the reason and without what it brought. */
-  private async record(event: AttemptEvent): Promise<PersistResult> {
-    const tried = await this.tryAgain('record', 'Unrecordable', () => settle(this.input, event));
+  private async record(event: AttemptEvent, inVain: unknown): Promise<PersistResult> {
+    const tried = await this.tryAgain('record', 'Unrecordable', () => settle(this.input, event), inVain);
     if (tried.ok) return tried.value;
     const report = { ...event.report, ...FAILED_TO_RECORD, error: tried.reason };
     return settle(this.input, { ...event, report, parsed: null, retryAt: null });
   }
 
-  /** A step that finds this page at fault is tried again by the crawl's policy: a fix may be deployed within the hour. */
+  /**
+   * A step that finds this page at fault is tried again by the crawl's policy: a fix may be deployed within the hour. `inVain`: what
+   * an earlier try threw, which counts if it was this step that found so.
+   */
   private async tryAgain<T>(
     what: string,
     verdict: Verdict,
     step: () => Promise<T>,
+    inVain?: unknown,
   ): Promise<{ ok: true; value: T } | { ok: false; reason: string }> {
     const { retry } = this.input.settings;
     for (let time = 1; ; time += 1) {
       try {
+        if (time === 1 && lastWord(inVain, verdict) !== null) throw inVain;
         return { ok: true, value: await step() };
       } catch (error) {
         const reason = lastWord(error, verdict);
@@ -263,16 +270,16 @@ class PageVisit {
     return { crawlId, url: page.url, contentHash, contentType, contentLanguage };
   }
 
-  private async parse(report: AttemptReport, document: ParseInput | null): Promise<Parsed> {
+  private async parse(report: AttemptReport, document: ParseInput | null, inVain: unknown): Promise<Parsed> {
     if (report.found.kind === 'document' && this.input.page.sitemap) return this.read(report, report.found);
     if (document === null) return { report, parsed: null, poisoned: false };
     const summary = brief(`parse ${document.url}`);
-    const tried = await this.tryAgain('parse', 'Unparsable', () =>
+    const step = () =>
       durably(
         () => local.parsePage.executeWithOptions({ summary }, [document]),
         () => regular.parsePage.executeWithOptions(apart(summary), [document]),
-      ),
-    );
+      );
+    const tried = await this.tryAgain('parse', 'Unparsable', step, inVain);
     if (tried.ok) return { report, parsed: tried.value, poisoned: false };
     return unparsable(report, tried.reason);
   }

@@ -19,10 +19,14 @@ export async function settle(input: PageInput, event: PersistInput['event']): Pr
 }
 
 /**
- * Parses and records in one step, which is all that nearly every page needs and saves it a turn of its workflow. False: it did
- * not come to that, for whatever reason; step by step, then, which finds the same reason and deals with it.
+ * Parses and records in one step, which is all that nearly every page needs and saves it a turn of its workflow. Where it does
+ * not come to that, the page goes on step by step, with this as the first try of the step that failed.
  */
-export async function digest(input: PageInput, document: ParseInput, event: AttemptEvent): Promise<boolean> {
+export async function digest(
+  input: PageInput,
+  document: ParseInput,
+  event: AttemptEvent,
+): Promise<{ ok: true } | { ok: false; error: unknown }> {
   const { crawlId, settings, page } = input;
   const summary = brief(`parse and record ${page.url}`);
   let persisted: PersistResult;
@@ -32,10 +36,10 @@ export async function digest(input: PageInput, document: ParseInput, event: Atte
     ]);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return false;
+    return { ok: false, error };
   }
   await startPages(crawlId, settings, persisted.start);
-  return true;
+  return { ok: true };
 }
 
 function idsOf({ crawlId, page }: PageInput): { crawlId: string; pageId: string } {

@@ -57,6 +57,8 @@ export interface Admission {
   by: string;
   /** Only these domains; null: all of the crawl. */
   domains: readonly string[] | null;
+  /** Pages of one domain that are let in at a time; unset: as many as there is room for. */
+  atOnce?: number;
 }
 
 /** Admits what there is room for and returns all pages that `by` has admitted and that nobody is known to have taken. */
@@ -66,7 +68,7 @@ export async function admit(db: Database, admission: Admission): Promise<Admitte
   const domains = await domainsToFill(db, admission);
   for (const [i, domain] of domains.entries()) {
     // Each gets its share of what one call may admit, or the first in the alphabet would take it all.
-    const share = Math.ceil(room / (domains.length - i));
+    const share = Math.min(admission.atOnce ?? room, Math.ceil(room / (domains.length - i)));
     if (share === 0) break;
     const { admitted, line } = await admitDomain(db, admission, domain, share);
     room -= admitted;
@@ -120,11 +122,6 @@ async function domainsWithRoom(
   return db.atomically((tx) => tx.$queryRaw<{ domain: string; warm: boolean }[]>(query), BY_INDEX);
 }
 
-/** So many at a time and no more: many hosts that are found together would otherwise all fill their windows in one moment. */
-function half(window: number): number {
-  return Math.ceil(window / 2);
-}
-
 async function admitDomain(
   db: Database,
   { crawlId, window, by }: Admission,
@@ -142,8 +139,8 @@ async function admitDomain(
       WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL AND kind = 'page'
         AND (${crawl.warm} OR seed)
       ORDER BY priority, rank, id
-      LIMIT least(${atMost}, ${half(window)}, greatest(0, ${window} - (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId}
-                                                                       AND domain = ${domain} AND status = 'Queued')))
+      LIMIT least(${atMost}, greatest(0, ${window} - (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId}
+                                                      AND domain = ${domain} AND status = 'Queued')))
       FOR UPDATE SKIP LOCKED`;
     const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
     if (affordable === 0) return NONE;

@@ -112,7 +112,7 @@ describe('on a server like any other', () => {
   });
   afterAll(() => amble?.stop());
 
-  it('queued', () => onWeb(flatSite(3), () => crawlTo('queued', '/3', { delay: '700ms' })));
+  it('queued', () => onWeb(flatSite(3), () => crawlTo('queued', '/3', { delay: '1500ms' })));
 
   it('retried', () => onWeb(flaky(1), () => crawlTo('retried', '/')));
 

@@ -132,6 +132,29 @@ describe('a crawl that earlier code was cancelling', () => {
   });
 });
 
+/** The change: a page is parsed and recorded in one step. What tells is its input, which costs no event as `patched` would. */
+describe('a page that earlier code has begun', () => {
+  const name = 'in-two-steps.page';
+  const history = load(OLD, name);
+  const GUARD = /this\.input\.inOneStep === true/;
+
+  it('was parsed and recorded in two steps where new code takes one', () => {
+    const twoSteps = ['local parsePage', 'local persistPage'];
+    expect(missingFrom(storyOf(history), twoSteps)).toBeNull();
+    expect(missingFrom(storyOf(load(RECORDED, 'granted.page')), ['local digestPage'])).toBeNull();
+  });
+
+  it('is replayed by new code', async () => {
+    expect(await replay(code, [{ name, history }])).toEqual([agreement({ name, history })]);
+  });
+
+  it('would be stuck if its input were not asked', async () => {
+    const [verdict] = await replay(changed(code, GUARD, 'true'), [{ name, history }]);
+    // Handed what the other step had answered, it fails its task again and again.
+    expect(verdict?.error?.message).toMatch(/workflow task failure/);
+  });
+});
+
 /** The code can be run along the history, and tells others what it told them then. */
 function agreement({ name, history }: { name: string; history: History }): Verdict {
   return { name, error: null, said: saidIn(history) };

@@ -17,8 +17,7 @@ export const SITUATIONS = {
     page: [
       'local acquireSlot granted',
       'completed fetchPage attempt Success document',
-      'local parsePage',
-      'local persistPage',
+      'local digestPage',
       'starts CrawlPage',
       'completed',
     ],
