@@ -15,6 +15,7 @@ import { stepQueue, throttleQueue } from '../workflows/ids.ts';
 import type { AmbleConfig } from './config/index.ts';
 import { openContentStore } from './content-store.ts';
 import { Digestion } from './digestion.ts';
+import { watchMemory } from './frugality.ts';
 import { heartbeats } from './heartbeats.ts';
 import { makeParser } from './html/index.ts';
 import { makeAgentPool } from './http/index.ts';
@@ -99,6 +100,7 @@ export async function startWorker({
   const connection = await NativeConnection.connect({ address: temporal.address });
   const agents = makeAgentPool();
   const lag = watchLoopLag();
+  const memory = watchMemory();
   const activities = makeActivities({
     config,
     db,
@@ -167,6 +169,7 @@ export async function startWorker({
     await drain(running.slice(0, -1));
     await drain(running);
     lag.stop();
+    memory.stop();
     outages.stop();
     await agents.destroy();
     await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);

@@ -48,12 +48,12 @@ function crawlHosts({ crawl }: Lab, crawlId: string, pages: number): ReturnType<
   return crawl(crawlId, hosts, { delay: `${DELAY_MS}ms` });
 }
 
-/** As the sites saw it, robots.txt left out. */
+/** As the sites saw it: a robots.txt each, and the pages. */
 function faultsSeen({ arrivals }: PlainWeb): { twice: number; short: number } {
   const hosts = [...arrivals.values()];
   const gaps = hosts.flatMap((times) => times.slice(1).map((at, i) => at - (times[i] ?? at)));
   return {
-    twice: hosts.reduce((sum, { length }) => sum + length, 0) - HOSTS * PAGES_A_HOST,
+    twice: hosts.reduce((sum, { length }) => sum + length, 0) - HOSTS * (1 + PAGES_A_HOST),
     short: gaps.filter((gap) => gap < DELAY_MS - JITTER_MS).length,
   };
 }
