@@ -5,7 +5,7 @@
  */
 import { setFlagsFromString } from 'node:v8';
 
-const ENOUGH_MB = 400;
+const ENOUGH_MB = 480;
 const LOOK_EVERY_MS = 2_000;
 
 export function watchMemory(): { stop(): void } {

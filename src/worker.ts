@@ -80,7 +80,7 @@ const STOPPING = {
 const CRAWLS_REMEMBERED = 100;
 
 /** A page is on record some 100 ms after it came, most of which is not this process's own work. */
-const PAGES_PER_CORE = 1;
+const PAGES_PER_CORE = 2;
 
 const BUILT_WORKFLOWS = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
 
