@@ -69,36 +69,6 @@ describe('a site that answers 429', () => {
 });
 
 describe('a site that refuses connections', () => {
-  /** Serves its front page and is gone. */
-  const goneAfterFront: Site = (path, visit) => {
-    // Time enough to read the front page on a busy machine, too little to ask for what it links to.
-    if (path === '/') setTimeout(() => void web.goAway(), 50);
-    return flatSite(8)(path, visit);
-  };
-
-  it('and comes back costs only those pages an attempt that found out; the others stand aside meanwhile', async () => {
-    site = goneAfterFront;
-    const input = { seeds: [web.url('site')], ...web.network, ...PATIENT, window: 3 };
-    const crawl = await amble.start(input);
-    const standingAside = () =>
-      amble.db.page.findMany({
-        where: { crawlId: crawl.workflowId, status: 'Waiting', attempts: 0, nextAt: { not: null } },
-      });
-    await vi.waitFor(async () => expect(await standingAside()).not.toEqual([]), { timeout: 20_000 });
-    expect((await standingAside())[0]?.reason).toMatch(/cannot be reached: The connection to .* was refused/);
-    expect(await stateOf()).toMatchObject({ outages: [{ origin: web.url('site', '') }] });
-    await web.comeBack();
-    expect((await crawl.result()).pages).toEqual({ Fetched: 9 });
-
-    const attempts = await attemptsOf(crawl.workflowId);
-    const inVain = attempts.filter(({ outcome }) => outcome !== 'Success');
-    const { stats, outages } = await stateOf();
-    expect(inVain.map(({ errorKind }) => errorKind)).toEqual(Array(inVain.length).fill('refused'));
-    expect(inVain).toHaveLength(stats.unreachable);
-    expect(new Set(inVain.map(({ pageId }) => pageId)).size).toBeLessThan(8);
-    expect(outages).toEqual([]);
-  });
-
   it('is tried for both of two crawls by one page at a time, and serves both when it is back', async () => {
     site = flatSite(5);
     const [front, ...seeds] = ['/', '/1', '/2', '/3'].map((path) => web.url('site', path));

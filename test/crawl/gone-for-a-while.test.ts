@@ -1,0 +1,58 @@
+/** A site that cannot be connected to in the middle of its crawl, and is back later. */
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { throttleId } from '../../workflows/ids.ts';
+import { throttleQuery } from '../../workflows/messages.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { expectPolite } from '../support/polite.ts';
+import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+
+const LINKED = 20;
+const PATIENTLY = { timeout: 30_000 };
+
+let amble: Amble;
+let web: TestWeb;
+
+beforeAll(async () => {
+  // Left alone for so long that pages ask meanwhile, on the busiest machine.
+  amble = await startAmble({ throttle: { down: '4s', maxDown: '4s', giveUp: '1h' } });
+  web = await startWeb({ site: flatSite(LINKED) });
+});
+afterAll(async () => {
+  await web?.stop();
+  await amble?.stop();
+});
+
+it('costs only those pages an attempt that found out; the others stand aside meanwhile', async () => {
+  const crawl = await amble.start({
+    seeds: [web.url('site')],
+    ...web.network,
+    retry: { initialInterval: '100ms', maximumAttempts: 30 },
+    longWait: '50ms',
+    window: 3,
+  });
+  const pages = () => amble.db.page.findMany({ where: { crawlId: crawl.workflowId } });
+  const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
+  const seen = (page: Record<string, unknown>) =>
+    vi.waitFor(async () => expect(await pages()).toContainEqual(expect.objectContaining(page)), PATIENTLY);
+
+  await seen({ status: 'Fetched' });
+  await web.goAway();
+  await seen({
+    status: 'Waiting',
+    attempts: 0,
+    nextAt: expect.any(Date),
+    reason: expect.stringMatching(/cannot be reached: The connection to .* was refused/),
+  });
+  expect(await throttle()).toMatchObject({ outages: [{ origin: web.url('site', '') }] });
+  await web.comeBack();
+  expect((await crawl.result()).pages).toEqual({ Fetched: 1 + LINKED });
+
+  const attempts = await amble.db.pageCrawl.findMany({ where: { page: { crawlId: crawl.workflowId } } });
+  const inVain = attempts.filter(({ outcome }) => outcome !== 'Success');
+  const { stats, outages } = await throttle();
+  expect(inVain.map(({ errorKind }) => errorKind)).toEqual(Array(inVain.length).fill('refused'));
+  expect(inVain).toHaveLength(stats.unreachable);
+  expect(new Set(inVain.map(({ pageId }) => pageId)).size).toBeLessThan(LINKED);
+  expect(outages).toEqual([]);
+  await expectPolite(amble.db);
+});
