@@ -1,5 +1,5 @@
 /** A worker as users run it: the real program, in a process of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -21,26 +21,23 @@ export async function startWorkerProcess(home: string): Promise<WorkerProcess> {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exit = once(child, 'exit');
-  await ready(child);
-  return {
-    mostMemory: () => peakOf(child.pid),
-    async stop() {
-      child.kill('SIGTERM');
-      await exit;
-    },
-  };
-}
-
-function ready(child: ChildProcess): Promise<void> {
-  const { stderr } = child;
-  if (stderr === null) throw new Error('The worker was started without a pipe.');
-  return new Promise((resolve, reject) => {
-    createInterface(stderr).on('line', (line) => {
+  const lines = createInterface(child.stderr);
+  await new Promise<void>((resolve, reject) => {
+    lines.on('line', (line) => {
       if (line.startsWith('Worker ready')) resolve();
       else process.stderr.write(`${line}\n`);
     });
     child.once('exit', (code) => reject(new Error(`The worker ended with ${code} before it was ready.`)));
   });
+  return {
+    mostMemory: () => peakOf(child.pid),
+    async stop() {
+      // What it says in farewell is no result.
+      lines.removeAllListeners('line');
+      child.kill('SIGTERM');
+      await exit;
+    },
+  };
 }
 
 export async function peakOf(pid: number | undefined): Promise<number | null> {
