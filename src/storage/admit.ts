@@ -40,9 +40,6 @@ export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
 /** How long a page may take from its admission to its first ask before the sweep looks after it. */
 export const FIRST_SIGN_MS = 60_000;
 
-/** The first pages of a line are read from its index, never the whole line. */
-const BY_INDEX = { byIndex: true } as const;
-
 /** A longer line is as long as this. */
 const LONGEST_LINE = 50;
 
@@ -119,7 +116,7 @@ async function domainsWithRoom(
       AND (SELECT count(*) FROM (SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain = candidate.domain
                                  AND q.status = 'Queued' LIMIT ${window}) AS queued) <= ${Math.floor(window / 2)}
     ORDER BY candidate.domain LIMIT ${MOST_AT_ONCE}`;
-  return db.atomically((tx) => tx.$queryRaw<{ domain: string; warm: boolean }[]>(query), BY_INDEX);
+  return db.atomically((tx) => tx.$queryRaw<{ domain: string; warm: boolean }[]>(query));
 }
 
 async function admitDomain(
@@ -149,7 +146,7 @@ async function admitDomain(
                        check_at = now() + ${FIRST_SIGN_MS} * interval '1 millisecond'
       WHERE id = ANY(${ready.slice(0, affordable).map((row) => row.id)}::bigint[])`;
     return { admitted, line: await lineOf(tx, crawlId, domain) };
-  }, BY_INDEX);
+  });
 }
 
 const NONE = { admitted: 0, line: 0 };

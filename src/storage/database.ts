@@ -2,7 +2,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
-import { type Heard, type RawSql, rawSql, TYPES } from './raw-sql.ts';
+import { BY_INDEX, type Heard, type RawSql, rawSql, TYPES } from './raw-sql.ts';
 
 export type Database = Omit<PrismaClient, keyof RawSql> & RawSql;
 
@@ -33,6 +33,7 @@ export function openDatabase(
     query_timeout: ANSWER_WITHIN_MS,
     keepAlive: true,
     types: TYPES,
+    onConnect: (client) => client.query(BY_INDEX),
   });
   // An idle connection that breaks has nobody to tell; the next query opens another or says why it cannot.
   pool.on('error', () => {});

@@ -14,7 +14,7 @@ export interface Queries {
 
 export interface RawSql extends Queries {
   /** All or nothing. The work uses the `tx` it is given, and is run again where Postgres gave it up in a deadlock. */
-  atomically<T>(work: (tx: Queries) => Promise<T>, how?: { byIndex: true }): Promise<T>;
+  atomically<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
 }
 
 /** Told of every statement before it is sent. */
@@ -26,25 +26,28 @@ const MOST_PREPARED = 500;
 /** How often one transaction may be given up for another before that is somebody's mistake. */
 const MOST_DEADLOCKS = 3;
 
-/** A page with 10,000 links on a busy machine must get through; what takes longer than this is stuck. */
-const BEGIN = "BEGIN; SET LOCAL statement_timeout = '30s'";
+/**
+ * For every connection: by index wherever there is one. Statements are planned and kept when a crawl has begun, and Postgres takes it
+ * for tiny until the next ANALYZE; to read all of it seems as good, and is done for each page again, however large it has
+ * grown since. What cannot be done otherwise is then taken for so dear, before Postgres 18, that it would be compiled to
+ * machine code, which takes longer than any of these statements.
+ */
+export const BY_INDEX = 'SET enable_seqscan = off; SET jit = off';
 
 /**
- * What is asked for in the order of an index is then read from that index, row by row. Of a crawl that began after the
- * last ANALYZE Postgres takes every part for tiny; to read all of it and sort seems as good, and is done for each page
- * again, however long the line has grown since.
+ * A page with 10,000 links on a busy machine must get through; what takes longer than this is stuck. And the steps of a page do not
+ * sort: what they ask for in the order of an index is read from that index.
  */
-const BEGIN_BY_INDEX = `${BEGIN}; SET LOCAL enable_sort = off`;
+const BEGIN = "BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL enable_sort = off";
 
 export function rawSql(pool: pg.Pool, heard: Heard): RawSql {
   const run = runner(heard);
   return {
     ...queriesOver((statement) => run(pool, statement)),
-    async atomically(work, how) {
-      const begin = how?.byIndex ? BEGIN_BY_INDEX : BEGIN;
+    async atomically(work) {
       for (let time = 1; ; time += 1) {
         try {
-          return await transaction(pool, begin, (client) =>
+          return await transaction(pool, (client) =>
             work(queriesOver((statement) => run(client, statement))),
           );
         } catch (error) {
@@ -56,14 +59,10 @@ export function rawSql(pool: pg.Pool, heard: Heard): RawSql {
   };
 }
 
-async function transaction<T>(
-  pool: pg.Pool,
-  begin: string,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
-    await client.query(begin);
+    await client.query(BEGIN);
     const result = await work(client);
     await client.query('COMMIT');
     client.release();

@@ -27,7 +27,12 @@ export async function takePlaces<T extends Taker>(
                   ${takers.map(({ place }) => place.hash.toString('hex'))}::text[],
                   ${takers.map(({ place }) => place.name)}::text[], ${takers.map(({ place }) => place.most)}::int[])
            WITH ORDINALITY AS taker (hash, place, name, most, nr)
-      WHERE NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND url_hash = decode(taker.hash, 'hex'))),
+      WHERE NOT coalesce(
+        -- The first from here on, which only its own index can say: to look for what is equal any index of the crawl
+        -- seems as good while it is small, and Postgres may keep to that.
+        (SELECT (crawl_id, url_hash) = (${crawlId}, decode(taker.hash, 'hex')) FROM pages
+         WHERE (crawl_id, url_hash) >= (${crawlId}, decode(taker.hash, 'hex'))
+         ORDER BY crawl_id, url_hash LIMIT 1), false)),
     judged AS (
       SELECT fresh.*, coalesce(known.pages, 0) + nth <= most AS fits
       FROM fresh LEFT JOIN crawl_places known ON known.crawl_id = ${crawlId} AND known.hash = place),

@@ -1,8 +1,10 @@
 /**
  * What the steps of a crawl read, as Postgres counts it, with 100,000 pages pending on one domain and 2,000 small domains
- * beside it: before the first ANALYZE, when the planner takes the crawl for tiny, and after it.
+ * beside it, and whatever the planner knows of the crawl: it may take it for tiny, or have planned when it was.
  */
+import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { admitDue, findStalled, nothingUnderWay } from '../../src/storage/sweep.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
@@ -10,11 +12,17 @@ import { inOneHour, linksTo, numbered, startCrawl, success, type TestCrawl } fro
 
 const BIG = 100_000;
 const SMALL = { domains: 2_000, pages: 3 };
+const WHEN = ['before it began', 'at its small beginnings', 'in its midst'] as const;
+
+/** Postgres plans a prepared statement anew five times, and may then keep to one plan. */
+const PLANNED_AFTER = 10;
+
+const { traps } = loadConfig({ env: {}, cwd: tmpdir(), flags: {} }).crawl;
 
 let database: TestDatabase;
 let db: Database;
 
-beforeAll(async () => {
+async function open(): Promise<void> {
   database = await freshDatabase();
   // One connection: what it has read can be asked on it. Without helpers, who tell what they have read only when they end,
   // and so within the measurement of the next step.
@@ -22,12 +30,7 @@ beforeAll(async () => {
   url.searchParams.set('options', '-c max_parallel_workers_per_gather=0');
   db = openDatabase(url.href, { connections: 1 });
   await db.$executeRaw`ALTER TABLE pages SET (autovacuum_enabled = false)`;
-});
-
-afterAll(async () => {
-  await db?.$disconnect();
-  await database?.drop();
-});
+}
 
 async function fill(crawlId: string): Promise<void> {
   const { domains, pages } = SMALL;
@@ -40,6 +43,17 @@ async function fill(crawlId: string): Promise<void> {
           UNION ALL
           SELECT 'd' || d || '.test', 'http://d' || d || '.test/' || n
           FROM generate_series(1, ${domains}::int) d, generate_series(1, ${pages}::int) n) AS page`;
+}
+
+/** Its first pages, recorded one by one: statements are planned while the crawl is small, and may be kept for long. */
+async function beginSmall(crawl: TestCrawl): Promise<void> {
+  const first = linksTo(...numbered(100, 'small.test'));
+  let pages = await crawl.admit('seed');
+  for (let n = 0; n < PLANNED_AFTER; n += 1) {
+    const [page, ...others] = pages;
+    await crawl.record(page, { report: success(), parsed: first });
+    pages = [...others, ...(await crawl.admit(`small-${n}`))];
+  }
 }
 
 /** Rows of `pages` and entries of its indexes that `act` had Postgres read. */
@@ -57,13 +71,24 @@ async function readSoFar(): Promise<number> {
   return row?.rows ?? Number.NaN;
 }
 
-describe.each(['before the first ANALYZE', 'after an ANALYZE'])('%s', (when) => {
+describe.each(WHEN)('with the last ANALYZE %s', (when) => {
   let crawl: TestCrawl;
 
   beforeAll(async () => {
-    crawl = await startCrawl(db, { window: 10 });
+    await open();
+    crawl = await startCrawl(db, { window: 10, traps, seeds: ['http://small.test/'] });
+    if (when === 'at its small beginnings') {
+      await crawl.add(...numbered(100, 'small.test'));
+      await db.$executeRaw`ANALYZE`;
+    }
+    await beginSmall(crawl);
     await fill(crawl.id);
-    if (when.startsWith('after')) await db.$executeRaw`ANALYZE`;
+    if (when === 'in its midst') await db.$executeRaw`ANALYZE`;
+  });
+
+  afterAll(async () => {
+    await db?.$disconnect();
+    await database?.drop();
   });
 
   test('what is read is counted', async () => {
