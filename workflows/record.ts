@@ -19,8 +19,8 @@ export async function settle(input: PageInput, event: PersistInput['event']): Pr
 }
 
 /**
- * Parses and records in one step, which is all that nearly every page needs and saves it a turn of its workflow. Where it does
- * not come to that, the page goes on step by step, with this as the first try of the step that failed.
+ * Parses and records in one step, which is all that nearly every page needs and saves it a turn of its workflow. Where one of the
+ * two finds the page at fault it goes on step by step, with this as the first try of the step that did.
  */
 export async function digest(
   input: PageInput,
@@ -29,11 +29,13 @@ export async function digest(
 ): Promise<{ ok: true } | { ok: false; error: unknown }> {
   const { crawlId, settings, page } = input;
   const summary = brief(`parse and record ${page.url}`);
+  const step = { ...idsOf(input), document, event };
   let persisted: PersistResult;
   try {
-    persisted = await local.digestPage.executeWithOptions({ summary }, [
-      { ...idsOf(input), document, event },
-    ]);
+    persisted = await durably(
+      () => local.digestPage.executeWithOptions({ summary }, [step]),
+      () => regular.digestPage.executeWithOptions(apart(summary), [step]),
+    );
   } catch (error) {
     if (isCancellation(error)) throw error;
     return { ok: false, error };

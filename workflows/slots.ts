@@ -101,7 +101,11 @@ export class Slots {
 
   /** To be awaited before the page ends. */
   async sentBack(): Promise<void> {
-    if (this.strays.length > 0) await Promise.all(this.strays);
+    // Another may come while the last ones are on their way.
+    for (let sent = 0; sent < this.strays.length; ) {
+      sent = this.strays.length;
+      await Promise.all(this.strays);
+    }
   }
 
   /** A page that was terminated and started again hears the grants of its former life, which nobody else will ever use. */

@@ -7,7 +7,7 @@ import { type RunBare, withBareWorker } from './bare.ts';
 import { countEvents } from './count-events.ts';
 import { inLab, type Lab, say } from './lab.ts';
 
-const TURNS = 3;
+const TURNS = 5;
 const HOSTS = 20;
 /** So many that what a crawl and its domains cost once counts for little, as it does in the long run. */
 const PAGES_A_HOST = 40;
