@@ -113,10 +113,19 @@ async function domainsWithRoom(
     WHERE (SELECT true FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
              AND p.status = 'Pending' AND p.next_at IS NULL AND p.kind = 'page'
            ORDER BY p.priority, p.rank, p.id LIMIT 1)
-      AND (SELECT count(*) FROM (SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain = candidate.domain
-                                 AND q.status = 'Queued' LIMIT ${window}) AS queued) <= ${Math.floor(window / 2)}
+      AND (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`candidate.domain`, window)}) AS queued) <= ${Math.floor(window / 2)}
     ORDER BY candidate.domain LIMIT ${MOST_AT_ONCE}`;
   return db.atomically((tx) => tx.$queryRaw<{ domain: string; warm: boolean }[]>(query));
+}
+
+/**
+ * A domain's pages under way, as far as they matter. Asked for in order, which only their own index can give: while all are few,
+ * any index of the crawl seems as good, and would be read from end to end for each of its domains.
+ */
+function underWay(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'
+    ORDER BY q.domain LIMIT ${window}`;
 }
 
 async function admitDomain(
@@ -136,8 +145,7 @@ async function admitDomain(
       WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL AND kind = 'page'
         AND (${crawl.warm} OR seed)
       ORDER BY priority, rank, id
-      LIMIT least(${atMost}, greatest(0, ${window} - (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId}
-                                                      AND domain = ${domain} AND status = 'Queued')))
+      LIMIT least(${atMost}, ${window} - (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`${domain}`, window)}) AS queued))
       FOR UPDATE SKIP LOCKED`;
     const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
     if (affordable === 0) return NONE;

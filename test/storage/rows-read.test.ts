@@ -12,6 +12,7 @@ import { inOneHour, linksTo, numbered, startCrawl, success, type TestCrawl } fro
 
 const BIG = 100_000;
 const SMALL = { domains: 2_000, pages: 3 };
+const PLACES = 20_000;
 const WHEN = ['before it began', 'at its small beginnings', 'in its midst'] as const;
 
 /** Postgres plans a prepared statement anew five times, and may then keep to one plan. */
@@ -30,6 +31,7 @@ async function open(): Promise<void> {
   url.searchParams.set('options', '-c max_parallel_workers_per_gather=0');
   db = openDatabase(url.href, { connections: 1 });
   await db.$executeRaw`ALTER TABLE pages SET (autovacuum_enabled = false)`;
+  await db.$executeRaw`ALTER TABLE crawl_places SET (autovacuum_enabled = false)`;
 }
 
 async function fill(crawlId: string): Promise<void> {
@@ -43,6 +45,9 @@ async function fill(crawlId: string): Promise<void> {
           UNION ALL
           SELECT 'd' || d || '.test', 'http://d' || d || '.test/' || n
           FROM generate_series(1, ${domains}::int) d, generate_series(1, ${pages}::int) n) AS page`;
+  await db.$executeRaw`
+    INSERT INTO crawl_places (crawl_id, hash, name, pages)
+    SELECT ${crawlId}, sha256(convert_to('place ' || n, 'UTF8')), 'place ' || n, 1 FROM generate_series(1, ${PLACES}::int) n`;
 }
 
 /** Its first pages, recorded one by one: statements are planned while the crawl is small, and may be kept for long. */
@@ -56,7 +61,7 @@ async function beginSmall(crawl: TestCrawl): Promise<void> {
   }
 }
 
-/** Rows of `pages` and entries of its indexes that `act` had Postgres read. */
+/** Rows of `pages` and `crawl_places`, and entries of their indexes, that `act` had Postgres read. */
 async function readBy(act: () => Promise<unknown>): Promise<number> {
   const before = await readSoFar();
   await act();
@@ -66,8 +71,8 @@ async function readBy(act: () => Promise<unknown>): Promise<number> {
 async function readSoFar(): Promise<number> {
   await db.$queryRaw`SELECT pg_stat_force_next_flush()`;
   const [row] = await db.$queryRaw<{ rows: number }[]>`
-    SELECT (seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'pages'))::float8 AS rows
-    FROM pg_stat_user_tables WHERE relname = 'pages'`;
+    SELECT sum(seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes index WHERE index.relid = read.relid))::float8 AS rows
+    FROM pg_stat_user_tables AS read WHERE relname IN ('pages', 'crawl_places')`;
   return row?.rows ?? Number.NaN;
 }
 
