@@ -6,7 +6,7 @@ import type { AmbleConfig } from '../config/index.ts';
 import { type Engines, startEngines } from '../engines/index.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { connectTemporal } from '../temporal-connection.ts';
-import { type RunningWorker, startWorker } from '../worker.ts';
+import type { RunningWorker } from '../worker.ts';
 import { engineOptions } from './engine-options.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { aborted, type Interrupts, listenForInterrupts } from './interrupts.ts';
@@ -84,6 +84,8 @@ async function startWorkerHere(
   onlyThrottles: boolean,
 ): Promise<RunningWorker> {
   surviveBugs(log);
+  // The larger half of the program: who mistyped an option, or only looks, does not wait for it.
+  const { startWorker } = await import('../worker.ts');
   return startWorker({ config, temporal: { address, namespace }, databaseUrl, log, onlyThrottles });
 }
 
