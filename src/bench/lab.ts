@@ -2,9 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
+import { cancelCrawlUpdate } from '../../workflows/messages.ts';
 import { loadConfig } from '../config/index.ts';
 import { startEngines } from '../engines/index.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
@@ -17,12 +19,14 @@ export interface Lab {
   client: Client;
   db: Database;
   /**
-   * Starts a worker in this process, if none runs yet: what is measured before that has the machine for itself.
+   * Starts a worker in this process, if none runs yet: what is measured before that has the machine for itself. `isEnough`: the
+   * crawl is cancelled as soon as its web has seen that; unset: it runs to its end.
    */
   crawl(
     crawlId: string,
     pagesOf: readonly number[],
     input: { delay: string; maxPages?: number; concurrency?: number },
+    isEnough?: (web: PlainWeb) => boolean,
   ): Promise<CrawlRun>;
   /** One more worker process; where there is one, this process only looks on. */
   addWorker(): Promise<WorkerProcess>;
@@ -32,6 +36,8 @@ export interface CrawlRun {
   web: PlainWeb;
   seconds: number;
 }
+
+const LOOK_EVERY_MS = 100;
 
 export const say = (line: string): void => console.error(line);
 
@@ -51,7 +57,7 @@ export async function inLab(work: (lab: Lab) => Promise<void>): Promise<void> {
       address: engines.temporal.address,
       client,
       db,
-      async crawl(crawlId, pagesOf, input) {
+      async crawl(crawlId, pagesOf, input, isEnough) {
         if (others.length === 0) {
           worker ??= startWorker({
             config,
@@ -63,11 +69,16 @@ export async function inLab(work: (lab: Lab) => Promise<void>): Promise<void> {
         await worker;
         const web = await startPlainWeb(crawlId, pagesOf);
         const began = performance.now();
-        await client.workflow.execute('Crawl', {
+        const handle = await client.workflow.start('Crawl', {
           taskQueue: config.taskQueue,
           workflowId: crawlId,
           args: [{ seeds: web.seeds, resolve: web.resolve, allowNetworks: ['127.0.0.0/8'], ...input }],
         });
+        if (isEnough !== undefined) {
+          while (!isEnough(web)) await sleep(LOOK_EVERY_MS);
+          await handle.executeUpdate(cancelCrawlUpdate);
+        }
+        await handle.result();
         web.stop();
         return { web, seconds: (performance.now() - began) / 1_000 };
       },
