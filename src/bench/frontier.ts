@@ -19,6 +19,7 @@ import { migrate } from '../storage/migrate.ts';
 import { recordAttempt } from '../storage/record-attempt.ts';
 import { signOfLife } from '../storage/sign-of-life.ts';
 import { admitDue, countPages, findStalled } from '../storage/sweep.ts';
+import { judge, median } from './figures.ts';
 import { say } from './lab.ts';
 
 const SIZES = [1_000, 10_000, 100_000];
@@ -48,9 +49,8 @@ export async function frontier(): Promise<void> {
       for (const crawl of crawls) await crawl.lookAround();
     }
     for (const crawl of crawls) console.log(await crawl.report());
-    const [smallest, , largest] = crawls.map(({ pages }) => median(pages));
-    const ratio = (largest ?? Number.NaN) / (smallest ?? Number.NaN);
-    console.log(`100,000 : 1,000        ${ratio.toFixed(2)}  (wanted: at most 1.20)`);
+    const costs = crawls.map(({ pages }) => median(pages));
+    judge('dearest : cheapest', Math.max(...costs) / Math.min(...costs), { atMost: 1.2 });
     for (const crawl of crawls) await crawl.close();
   } finally {
     await stop();
@@ -227,10 +227,4 @@ async function createDatabase(url: string, name: string): Promise<string> {
   made.pathname = `/${name}`;
   await migrate(made.href);
   return made.href;
-}
-
-/** Not the mean: a machine that is busy elsewhere for a moment must not decide. */
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

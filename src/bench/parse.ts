@@ -9,6 +9,7 @@ import { loadConfig } from '../config/index.ts';
 import { parsePage } from '../html/index.ts';
 import { detectLanguage } from '../html/language.ts';
 import { packageRoot } from '../package-root.ts';
+import { figure, judge } from './figures.ts';
 
 const PAGES = ['p2/docs', 'paper/dist/docs'];
 const WARM_UP = 2;
@@ -47,13 +48,13 @@ export async function parse(): Promise<void> {
     }
   }
   const [bareRate, wholeRate] = [(megabytes * ROUNDS) / bare, (megabytes * ROUNDS) / whole];
-  console.log(`pages                  ${bodies.length} of ${megabytes.toFixed(1)} MB in all`);
-  console.log(`found                  ${links / ROUNDS} links, ${characters / ROUNDS} characters of text`);
-  console.log(`cheerio load, MB/s     ${bareRate.toFixed(1)}  (of CPU time)`);
-  console.log(`parse, MB/s            ${wholeRate.toFixed(1)}`);
-  console.log(`language, ms a page    ${((1_000 * telling) / bodies.length / ROUNDS).toFixed(2)}`);
-  console.log(`parse : load           ${(wholeRate / bareRate).toFixed(2)}  (wanted: at least 0.7)`);
-  console.log(`with language : load   ${(bare / (whole + telling)).toFixed(2)}`);
+  figure('pages', `${bodies.length} of ${megabytes.toFixed(1)} MB in all`);
+  figure('found', `${links / ROUNDS} links, ${characters / ROUNDS} characters of text`);
+  figure('cheerio load, MB/s', `${bareRate.toFixed(1)}  (of CPU time)`);
+  figure('parse, MB/s', wholeRate.toFixed(1));
+  figure('language, ms a page', ((1_000 * telling) / bodies.length / ROUNDS).toFixed(2));
+  judge('parse : load', wholeRate / bareRate, { atLeast: 0.7 });
+  figure('with language : load', (bare / (whole + telling)).toFixed(2));
 }
 
 function readPages(directory: string): Buffer[] {

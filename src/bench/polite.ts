@@ -3,8 +3,10 @@
  * delays; a crawl of many hosts cannot be done before its largest host. How near to that does a durable crawler come, and
  * do small hosts notice a huge one?
  */
+import { readRecords } from '../storage/requests.ts';
+import { prove } from '../verify/index.ts';
+import { figure, judge, median, medianOf } from './figures.ts';
 import { type CrawlRun, inLab, type Lab, say } from './lab.ts';
-import { median } from './median.ts';
 import type { PlainWeb } from './plain-web.ts';
 
 const DELAY_MS = 1_000;
@@ -19,6 +21,8 @@ export async function polite(): Promise<void> {
   await inLab(async (lab) => {
     await efficiency(lab);
     await fairness(lab);
+    const { requests, violationCount } = await prove(readRecords(lab.db, null), () => true);
+    judge('impolite', violationCount, { atMost: 0 }, { digits: 0, remark: `of ${requests} requests` });
   });
 }
 
@@ -35,13 +39,12 @@ async function efficiency({ crawl, db }: Lab): Promise<void> {
   // As the bound has it: from the first request to the last.
   const arrivals = [...run.web.arrivals.values()].flat();
   const makespan = Math.max(...arrivals) - Math.min(...arrivals);
-  console.log(`lower bound            ${seconds(bound)}`);
-  console.log(`first to last request  ${seconds(makespan)}`);
-  console.log(`efficiency             ${(bound / makespan).toFixed(3)}  (wanted: at least 0.97)`);
-  console.log(
-    `whole crawl            ${run.seconds.toFixed(1)} s, from its start to its end: ${(bound / (run.seconds * 1_000)).toFixed(3)}`,
-  );
-  console.log(`tightest gap recorded  ${seconds(await tightestGap(db, crawlId))}`);
+  figure('lower bound', seconds(bound));
+  figure('first to last request', seconds(makespan));
+  judge('efficiency', bound / makespan, { atLeast: 0.97 }, { digits: 3 });
+  const whole = (bound / (run.seconds * 1_000)).toFixed(3);
+  figure('whole crawl', `${run.seconds.toFixed(1)} s, from its start to its end: ${whole}`);
+  figure('tightest gap recorded', seconds(await tightestGap(db, crawlId)));
 }
 
 /** By the recorded times of the writes, which is what is promised; arrivals have the jitter of the way. */
@@ -67,12 +70,10 @@ async function fairness({ crawl }: Lab): Promise<void> {
       [...arrivals].filter(([host, times]) => numberOf(host) > 0 && times.length > SMALL.pages).length ===
       SMALL.hosts;
     const behind = lastArrival(await crawl(`behind-${turn}`, [HUGE_HOST, ...small], input, areDone), 1);
-    console.log(`small hosts alone      ${seconds(alone)}, behind a huge one ${seconds(behind)}`);
+    figure('small hosts alone', `${seconds(alone)}, behind a huge one ${seconds(behind)}`);
     ratios.push(behind / alone);
   }
-  console.log(
-    `ratio                  ${median(ratios).toFixed(2)}  (median of ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}; wanted: at most 1.20)`,
-  );
+  judge('behind : alone', median(ratios), { atMost: 1.2 }, { remark: medianOf(ratios) });
 }
 
 /** Time from the first request of the crawl to the last one of the hosts from `from` on. */

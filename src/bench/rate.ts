@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunBare, withBareWorker } from './bare.ts';
 import { countEvents } from './count-events.ts';
+import { figure, judge, median, medianOf } from './figures.ts';
 import { inLab, type Lab, say } from './lab.ts';
-import { median } from './median.ts';
 
 const TURNS = 5;
 const HOSTS = 20;
@@ -61,13 +61,10 @@ async function compare({ client, db, crawl }: Lab, runBare: RunBare): Promise<vo
   const ratios = turns.map(({ bare, pages }) => pages / bare);
   const events = await countEvents(client, db, `bench-${TURNS}`);
   const each = (of: keyof Turn): string => turns.map((turn) => turn[of].toFixed(1)).join('  ');
-  console.log(`bare workflows/s       ${each('bare')}`);
-  console.log(`pages/s                ${each('pages')}`);
-  console.log(
-    `pages/s : bare         ${median(ratios).toFixed(2)}  (median of ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}; wanted: at least 0.55)`,
-  );
-  console.log(
-    `events a page          ${events.perPage.toFixed(1)}, at most ${events.mostPerPage}  (wanted: at most 36)`,
-  );
-  console.log(`throttle events a page ${events.throttlePerPage.toFixed(1)}  (wanted: at most 12)`);
+  figure('bare workflows/s', each('bare'));
+  figure('pages/s', each('pages'));
+  judge('pages/s : bare', median(ratios), { atLeast: 0.55 }, { remark: medianOf(ratios) });
+  const most = { digits: 1, remark: `${events.mostPerPage} at most` };
+  judge('events a page', events.perPage, { atMost: 36 }, most);
+  judge('throttle events a page', events.throttlePerPage, { atMost: 12 }, { digits: 1 });
 }
