@@ -41,6 +41,7 @@ describe('documentation that nobody here wrote', () => {
       allowNetworks: ['127.0.0.0/8'],
       scope: 'host',
       delay: '0ms',
+      concurrency: 4,
       retry: { maximumAttempts: 1 },
     });
     const pages = await amble.db.page.findMany({ where: { crawlId } });

@@ -6,8 +6,8 @@ import { gapsOf, pageOf, QUICK_THROTTLE, quickened } from './support.ts';
 
 const { input, settings } = quickened('broad');
 
-const SMALL = Array.from({ length: 10 }, (_, n) => `small${n}`);
-const HUGE_PAGES = 80;
+const SMALL = Array.from({ length: 8 }, (_, n) => `small${n}`);
+const HUGE_PAGES = 48;
 
 describe('the preset broad', () => {
   let amble: Amble;
