@@ -16,6 +16,9 @@ import { type Wanted, wantedOf } from './wanted.ts';
 const STORE_AWAY_MS = 10_000;
 const KEEP_AGAIN_MS = 500;
 
+/** Why a timeout says nothing about the site. */
+export const OUR_OWN_DOING = 'it timed out while this process itself stood still';
+
 export async function fetchDocument(
   deps: Deps,
   input: FetchInput,
@@ -66,11 +69,7 @@ export async function fetchDocument(
   }
   if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.stoodStill) {
     await noteUncounted();
-    return {
-      kind: 'trouble',
-      reason: 'it timed out while this process itself stood still',
-      sent: lease.sent,
-    };
+    return { kind: 'trouble', reason: OUR_OWN_DOING, sent: lease.sent };
   }
   const asked = {
     store: patientStore(deps, lease.signal),

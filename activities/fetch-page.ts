@@ -11,7 +11,7 @@ import { crawlStatus } from '../src/storage/crawls.ts';
 import { unclaimRobots } from '../src/storage/robots.ts';
 import { originOf } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
-import type { Ask, Lease } from '../workflows/throttle/types.ts';
+import type { Ask, Lease, Said } from '../workflows/throttle/types.ts';
 import { underRules } from './acquire-slot.ts';
 import type { Deps } from './deps.ts';
 import { fetchDocument } from './fetch-document.ts';
@@ -35,26 +35,32 @@ export interface FetchInput {
   robotsHop: RobotsHop | null;
 }
 
-/** `reported`: the throttle has heard what became of the lease; otherwise the page tells it. */
-export type FetchResult = { reported: boolean } & (
-  | { kind: 'attempt'; report: AttemptReport }
-  /** The slot was not used: ask for another; it costs nothing. */
-  | { kind: 'refused'; reason: string }
-  /** The slot was spent on robots.txt: ask for another, ahead of everybody. */
-  | { kind: 'robots-read' }
-  | { kind: 'robots-moved'; hop: RobotsHop }
-  /** Nobody may fetch this page before then. */
-  | { kind: 'held'; until: number; reason: string }
-  /**
-   * Something on our own side broke. `counts`: the page may have too much of it, because its request was lost or because
-   * nothing explains it but a bug; unset: as `sent`. A worker that stops in order never counts.
-   */
-  | { kind: 'trouble'; reason: string; sent: boolean; counts?: boolean }
-);
+/**
+ * `reported`: the throttle has heard what became of the lease; otherwise the page tells it, in the words of `unsaid`. Results
+ * of earlier versions lack that.
+ */
+export type Reported = { reported: boolean; unsaid?: Said };
+
+export type FetchResult = Reported &
+  (
+    | { kind: 'attempt'; report: AttemptReport }
+    /** The slot was not used: ask for another; it costs nothing. */
+    | { kind: 'refused'; reason: string }
+    /** The slot was spent on robots.txt: ask for another, ahead of everybody. */
+    | { kind: 'robots-read' }
+    | { kind: 'robots-moved'; hop: RobotsHop }
+    /** Nobody may fetch this page before then. */
+    | { kind: 'held'; until: number; reason: string }
+    /**
+     * Something on our own side broke. `counts`: the page may have too much of it, because its request was lost or because
+     * nothing explains it but a bug; unset: as `sent`. A worker that stops in order never counts.
+     */
+    | { kind: 'trouble'; reason: string; sent: boolean; counts?: boolean }
+  );
 
 export type Unreported = FetchResult extends infer R
   ? R extends unknown
-    ? Omit<R, 'reported'>
+    ? Omit<R, keyof Reported>
     : never
   : never;
 
@@ -65,9 +71,9 @@ export function makeFetchPage(deps: Deps) {
     const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
     try {
       const result = await spend(deps, input, lease);
-      return { ...result, reported: await lease.report() };
+      return { ...result, ...(await lease.reportOrHandOn()) };
     } catch (error) {
-      const reported = await lease.report();
+      const reported = await lease.reportOrHandOn();
       // A worker that stops has not lost the page; a page that was cancelled wants no result.
       const { aborted, reason: why } = context.cancellationSignal;
       if (aborted && !context.cancellationDetails?.workerShutdown) throw why;
@@ -76,7 +82,7 @@ export function makeFetchPage(deps: Deps) {
       if (!explained) deps.log.error({ url: input.url, err: error }, 'a fetch broke off');
       const reason = messageOf(error);
       const counts = stopping ? false : lease.sent || !explained;
-      return { kind: 'trouble', reason, sent: lease.sent, counts, reported };
+      return { kind: 'trouble', reason, sent: lease.sent, counts, ...reported };
     }
   };
 }

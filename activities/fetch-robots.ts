@@ -2,6 +2,7 @@
 import {
   type FailedExchange,
   identityHeaders,
+  isTimeout,
   productToken,
   type ResponseExchange,
   sendRequest,
@@ -12,13 +13,14 @@ import {
   parseRobots,
   type RobotsVerdict,
   robotsVerdict,
+  statesRules,
 } from '../src/robots/index.ts';
 import { recordRequest } from '../src/storage/record-attempt.ts';
 import { extendClaim, knowsRobots, saveRules, unclaimRobots } from '../src/storage/robots.ts';
 import { type PolitenessUnit, politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
-import { agentFor, refusedReport } from './fetch-document.ts';
+import { agentFor, OUR_OWN_DOING, refusedReport } from './fetch-document.ts';
 import type { FetchInput, Unreported } from './fetch-page.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { noteMiss } from './miss-robots.ts';
@@ -44,15 +46,27 @@ export async function fetchRobots(
     agent: agentFor(deps, settings),
     gate: lease.gate,
     signal: lease.signal,
+    // Any other answer says all it has to say in its head: a body that is broken must not make another one of it.
+    acceptBody: statesRules,
     tooLarge: 'truncate',
   });
   const request = lease.conclude(exchange, target.url, null);
-  if (exchange.kind === 'refused') return notSent(deps, target, exchange.reason);
-  if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
+  const note = async () => {
     if (request !== null)
       await recordRequest(db, 'robots', { ...request, crawlId: input.crawlId, pageId: input.pageId });
+  };
+  if (exchange.kind === 'refused') return notSent(deps, target, exchange.reason);
+  if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
+    await note();
     await unclaimRobots(db, target.origin);
     throw new Error(exchange.message);
+  }
+  if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.stoodStill) {
+    // Nothing was learned of the site: neither its pages nor the next try shall wait for what was our own doing.
+    await lease.report();
+    await note();
+    await unclaimRobots(db, target.origin);
+    return { kind: 'trouble', reason: OUR_OWN_DOING, sent: lease.sent };
   }
   if (exchange.kind === 'error' && exchange.errorKind === 'forbidden' && target.hop === 0) {
     // The page itself is at that address: it is refused now, instead of waiting for a robots.txt nobody may read.
@@ -63,8 +77,7 @@ export async function fetchRobots(
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
   const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, keyedBy }, verdict);
   const heard = await lease.report();
-  if (request !== null)
-    await recordRequest(db, 'robots', { ...request, crawlId: input.crawlId, pageId: input.pageId });
+  await note();
   switch (verdict.kind) {
     case 'rules':
     case 'allow-all': {

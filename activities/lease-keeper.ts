@@ -5,15 +5,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AllowedBy, RequestRecord } from '../src/attempt.ts';
-import { type Exchange, type GateVerdict, isTimeout, parseRetryAfter } from '../src/http/index.ts';
+import type { Exchange, GateVerdict } from '../src/http/index.ts';
 import { agoAtLeastMs, type Reading, readClocks } from '../src/server-clock.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
 import { throttleId } from '../workflows/ids.ts';
 import { releasedSignal, startedSignal, withdrawnSignal } from '../workflows/messages.ts';
-import type { Reception, Release, Start, Use } from '../workflows/throttle/types.ts';
+import type { Release, Said, Start, Use } from '../workflows/throttle/types.ts';
 import { askThrottle } from './acquire-slot.ts';
 import type { Deps } from './deps.ts';
-import type { FetchInput } from './fetch-page.ts';
+import type { FetchInput, Reported } from './fetch-page.ts';
+import { patienceOf, receptionOf } from './reception.ts';
 import { throttleStart } from './throttle-start.ts';
 
 /** How long a report is tried before the page has to send it. */
@@ -86,10 +87,7 @@ export class LeaseKeeper {
     const tookMs = exchange.tookMs;
     const status = exchange.kind === 'response' ? exchange.status : (exchange.status ?? null);
     this.knocked = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';
-    const retryAfterMs =
-      exchange.kind === 'response' && (exchange.status === 429 || exchange.status === 503)
-        ? parseRetryAfter(exchange.headers['retry-after'], Date.now())
-        : null;
+    const retryAfterMs = patienceOf(exchange, Date.now());
     const { maxRetryAfterMs } = this.deps.config.throttle;
     if (retryAfterMs !== null && retryAfterMs > maxRetryAfterMs) {
       this.deps.log.warn(
@@ -98,7 +96,7 @@ export class LeaseKeeper {
       );
     }
     this.ended = {
-      reception: this.receptionOf(exchange),
+      reception: receptionOf(exchange, { stoodStill: this.stoodStill }),
       tookMs,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
@@ -134,6 +132,11 @@ export class LeaseKeeper {
     return this.reported;
   }
 
+  /** Tells the throttle, or leaves to the page what it is to hear. By then it looks later than it was, never earlier. */
+  async reportOrHandOn(): Promise<Reported> {
+    return (await this.report()) ? { reported: true } : { reported: false, unsaid: this.word() };
+  }
+
   /** A ticket that holds a lease is answered with that lease: asking again is a harmless way to hear the time. */
   private async learnClock(): Promise<string | null> {
     const { domain, ask, lease } = this.input;
@@ -146,11 +149,15 @@ export class LeaseKeeper {
 
   private async tellReleased(): Promise<boolean> {
     const { lease, domain } = this.input;
-    const crawlDelay = this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay };
     const heard = await this.tell(domain, (throttle) =>
-      throttle.signal(releasedSignal, { leaseId: lease.id, use: this.use(), ...crawlDelay }),
+      throttle.signal(releasedSignal, { leaseId: lease.id, ...this.word() }),
     );
     return (await this.tellElsewhere()) && heard;
+  }
+
+  /** What became of the lease, as of now. */
+  private word(): Said {
+    return { use: this.use(), ...(this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay }) };
   }
 
   /** To a throttle that does not know this lease, the message is only the Crawl-delay it brings; it must not get lost. */
@@ -182,19 +189,6 @@ export class LeaseKeeper {
       ...this.start(),
       ...(this.ended ?? { reception: 'unknown', tookMs: 0 }),
     };
-  }
-
-  /** Only a connection that did not come about speaks for all pages of its origin. */
-  private receptionOf(exchange: Exclude<Exchange, { kind: 'refused' }>): Reception {
-    if (exchange.kind === 'error') {
-      const isOurFault =
-        exchange.errorKind === 'aborted' || (isTimeout(exchange.errorKind) && this.stoodStill);
-      if (isOurFault) return 'unknown';
-      return exchange.startedAt === null ? 'unreachable' : 'broken';
-    }
-    const { status } = exchange;
-    if (status >= 500 || status === 429) return 'overloaded';
-    return status >= 400 ? 'denied' : 'ok';
   }
 
   private start(): Start {

@@ -120,7 +120,7 @@ async function noteRequest(
   }
 }
 
-/** What X-Robots-Tag and <meta> say adds up, and nofollow of the page holds for each of its links. */
+/** What X-Robots-Tag and <meta> say adds up, and nofollow of the page holds for each of its links, its refresh among them. */
 function recordOf(
   hash: string,
   { headings: _, text: __, sitemap, ...page }: ParsedDocument & Partial<Pick<StoredSitemap, 'sitemap'>>,
@@ -135,6 +135,7 @@ function recordOf(
     listed: sitemap === undefined ? null : { skipped: sitemap.skipped ?? {} },
     noindex: page.noindex || header.noindex,
     links: nofollow ? page.links.map((link) => ({ ...link, nofollow })) : page.links,
+    refreshTo: nofollow ? null : page.refreshTo,
   };
 }
 

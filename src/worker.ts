@@ -10,7 +10,7 @@ import { Client } from '@temporalio/client';
 import { IllegalStateError } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { makeActivities } from '../activities/index.ts';
+import { type Deps, makeActivities } from '../activities/index.ts';
 import { stepQueue, throttleQueue } from '../workflows/ids.ts';
 import type { AmbleConfig } from './config/index.ts';
 import { openContentStore } from './content-store.ts';
@@ -37,6 +37,8 @@ export interface WorkerSetup {
   onlyThrottles?: boolean;
   /** File with the workflows' code; unset: the one of the build. */
   workflowCode?: string;
+  /** Puts another part in the place of one that activities work with: a test's own store, client or watch. */
+  parts?: (own: Deps) => Deps;
 }
 
 export interface RunningWorker {
@@ -91,6 +93,7 @@ export async function startWorker({
   log,
   onlyThrottles = false,
   workflowCode = BUILT_WORKFLOWS,
+  parts = (own) => own,
 }: WorkerSetup): Promise<RunningWorker> {
   const clientConnection = await connectTemporal(temporal.address);
   const db = openDatabase(databaseUrl);
@@ -101,7 +104,7 @@ export async function startWorker({
   const agents = makeAgentPool();
   const lag = watchLoopLag();
   const memory = watchMemory();
-  const activities = makeActivities({
+  const own: Deps = {
     config,
     db,
     client: new Client({ connection: clientConnection, namespace: temporal.namespace }),
@@ -117,7 +120,8 @@ export async function startWorker({
       const crawl = await readCrawl(db, crawlId);
       return { ...crawl, keyedBy: crawl.keyedBy ?? config.politenessKey };
     }),
-  });
+  };
+  const activities = makeActivities(parts(own));
   const { stopWithinMs } = config;
   const shared = (parts: { shutdownGraceTime: number; shutdownForceTime: number }) => ({
     connection,

@@ -3,13 +3,7 @@
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
 import { CancellationScope, continueAsNew, isCancellation, patched, sleep } from '@temporalio/workflow';
-import type {
-  AttemptEvent,
-  FetchResult,
-  ParseInput,
-  PersistResult,
-  Unreported,
-} from '../activities/index.ts';
+import type { AttemptEvent, ParseInput, PersistResult, Unreported } from '../activities/index.ts';
 import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
 import { apart, local, readSitemap, regular } from './activities.ts';
@@ -18,7 +12,7 @@ import type { PageInput, RobotsHop } from './pages.ts';
 import { digest, settle } from './record.ts';
 import { retryDelayMs } from './retry-policy.ts';
 import { type Slot, Slots } from './slots.ts';
-import { mayBeUsed, spendSlot } from './spend-slot.ts';
+import { spendSlot, wordOn } from './spend-slot.ts';
 import { brief, inWords } from './words.ts';
 
 /** Fetches that were sent and never reported before the page is charged an attempt for them. */
@@ -100,10 +94,7 @@ class PageVisit {
       if (result.kind === 'attempt' && result.report.request !== null)
         this.unrecorded = { request: result.report.request };
       // The fetch could not reach the throttle: say it for it, and wait until it is said.
-      if (!result.reported) {
-        const kind = mayBeUsed(result) ? 'lost' : 'unused';
-        await this.slots.giveBack(slot.domain, slot.lease.id, { kind });
-      }
+      if (!result.reported) await this.slots.giveBack(slot.domain, slot.lease.id, wordOn(result));
       const goesOn = await this.heed(result, slot.lease.notBefore);
       if (!goesOn) return;
     }
@@ -166,7 +157,7 @@ class PageVisit {
    * Trouble of our own costs no attempt; only a request that was sent and lost, or a bug, is counted, so that it has an end.
    */
   private async trouble(
-    { reason, sent, counts = sent }: Omit<Extract<FetchResult, { kind: 'trouble' }>, 'reported'>,
+    { reason, sent, counts = sent }: Extract<Unreported, { kind: 'trouble' }>,
     notBefore: number,
   ): Promise<boolean> {
     if (counts) this.sentAndLost += 1;

@@ -15,7 +15,7 @@ import { throttleId } from './ids.ts';
 import { grantedSignal, releasedSignal, withdrawnSignal } from './messages.ts';
 import type { PageCarry, PageInput } from './pages.ts';
 import { domainOf } from './throttle/grant.ts';
-import type { Ask, Lease, Use } from './throttle/types.ts';
+import type { Ask, Lease, Said } from './throttle/types.ts';
 import { brief, inWords, ordinal } from './words.ts';
 
 /** Added to the expected time of a grant before asking again; doubles with every ask. */
@@ -115,12 +115,14 @@ export class Slots {
 
   /** As lost: the former life may have heard of it in another way, and have its fetch under way still. */
   private sendBack(lease: Lease): Promise<void> {
-    return CancellationScope.nonCancellable(() => this.giveBack(domainOf(lease), lease.id, { kind: 'lost' }));
+    return CancellationScope.nonCancellable(() =>
+      this.giveBack(domainOf(lease), lease.id, { use: { kind: 'lost' } }),
+    );
   }
 
   /** Says what became of a lease, where its fetch did not. */
-  async giveBack(domain: string, leaseId: string, use: Exclude<Use, { kind: 'started' }>): Promise<void> {
-    await tell(domain, (throttle) => throttle.signal(releasedSignal, { leaseId, use }));
+  async giveBack(domain: string, leaseId: string, said: Said): Promise<void> {
+    await tell(domain, (throttle) => throttle.signal(releasedSignal, { leaseId, ...said }));
   }
 
   /** Leaves the line, if it stands in one; what it may have been granted meanwhile goes back with that. */

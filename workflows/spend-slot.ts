@@ -5,6 +5,7 @@ import type { FetchResult } from '../activities/index.ts';
 import { fetchPage } from './activities.ts';
 import type { AdmittedPage, PageInput, RobotsHop } from './pages.ts';
 import type { Granted, Slots } from './slots.ts';
+import type { Said } from './throttle/types.ts';
 import { brief } from './words.ts';
 
 export async function spendSlot(
@@ -16,12 +17,14 @@ export async function spendSlot(
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) {
     // Granted in the moment of its cancellation: nobody else could give the lease back.
-    await CancellationScope.nonCancellable(() => slots.giveBack(domain, lease.id, { kind: 'unused' }));
+    await CancellationScope.nonCancellable(() =>
+      slots.giveBack(domain, lease.id, { use: { kind: 'unused' } }),
+    );
     await scope.cancelRequested;
   }
   const left = lease.startBy - Date.now();
   if (left <= 0) {
-    await slots.giveBack(domain, lease.id, { kind: 'unused' });
+    await slots.giveBack(domain, lease.id, { use: { kind: 'unused' } });
     return { kind: 'refused', reason: 'its start window had passed', reported: true };
   }
   try {
@@ -36,7 +39,7 @@ export async function spendSlot(
     );
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return fetchDied(error, (use) => slots.giveBack(domain, lease.id, { kind: use }));
+    return fetchDied(error, (use) => slots.giveBack(domain, lease.id, { use: { kind: use } }));
   }
 }
 
@@ -69,8 +72,13 @@ async function fetchDied(
   return { kind: 'trouble', reason, sent: true, reported: true };
 }
 
+/** What the page says of a lease whose fetch could not: the fetch's own words, or, of an earlier version, what is certain. */
+export function wordOn(result: FetchResult): Said {
+  return result.unsaid ?? { use: { kind: mayBeUsed(result) ? 'lost' : 'unused' } };
+}
+
 /** Whether a request may have gone out under the lease. */
-export function mayBeUsed(result: FetchResult): boolean {
+function mayBeUsed(result: FetchResult): boolean {
   switch (result.kind) {
     case 'refused':
     case 'held':

@@ -13,6 +13,7 @@ export function renderProof(proof: Proof): string[] {
     ...(proof.violationCount > MOST_FAULTS
       ? [`... and ${count(proof.violationCount - MOST_FAULTS)} more; --json lists up to 1,000.`]
       : []),
+    ...clockRemark(proof),
     verdict(proof),
   ];
 }
@@ -25,12 +26,13 @@ function domainTable(domains: readonly DomainProof[]): string[] {
       domain,
       requests,
       tightest === null ? '' : seconds(tightest.gapMs),
+      tightest === null ? '' : seconds(tightest.clockErrorMs),
       tightest === null ? '' : seconds(tightest.wantedMs),
       tightest === null ? '' : at(tightest.after.startedAtMs),
     ]);
   const more = domains.length - MOST_DOMAINS;
   return [
-    ...renderTable(['Domain', 'Requests', 'Tightest gap', 'In force', 'At'], rows),
+    ...renderTable(['Domain', 'Requests', 'Tightest gap', 'Clock error', 'In force', 'At'], rows),
     ...(more > 0 ? [`... and ${count(more)} domains with more to spare`] : []),
   ];
 }
@@ -44,6 +46,11 @@ function faultInWords(violation: Violation): string[] {
     case 'gap':
       return [
         `Too close on ${violation.domain}: ${seconds(violation.gapMs)} apart where ${seconds(violation.wantedMs)} was in force.`,
+        ...pair(violation),
+      ];
+    case 'crawl-delay':
+      return [
+        `Too close for robots.txt of ${violation.domain}: ${seconds(violation.gapMs)} apart where it asks for ${seconds(violation.wantedMs)}.`,
         ...pair(violation),
       ];
     case 'granted': {
@@ -69,6 +76,15 @@ function pair({ before, after }: Gap): string[] {
   return [before, after].map(
     ({ startedAtMs, url, crawlId }) => `  ${at(startedAtMs)}  ${url} (crawl ${crawlId})`,
   );
+}
+
+/** No fault: the throttle counts from a moment that is surely not too early, and which is not on record. */
+function clockRemark({ withinClockError }: Proof): string[] {
+  if (withinClockError === 0) return [];
+  const [gaps, are] = withinClockError === 1 ? ['gap holds', 'is'] : ['gaps hold', 'are'];
+  return [
+    `(${count(withinClockError)} ${gaps} by the recorded times, but ${are} longer than what was in force by less than the clocks' error.)`,
+  ];
 }
 
 function verdict({ requests, domains, violationCount }: Proof): string {

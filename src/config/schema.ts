@@ -15,6 +15,7 @@ import {
   mailAddressOrNone,
   oneOf,
   postgresUrlOrNone,
+  shortly,
   span,
   text,
   textOrNone,
@@ -67,6 +68,9 @@ export interface AmbleConfig {
   crawl: CrawlSettings;
 }
 
+/** A pause or a longer delay holds from the next grant on: what has gone out ahead of its time is not called back. */
+const MOST_LEAD_MS = 1_000;
+
 export const configSchema = z.strictObject({
   home: text('a directory'),
   temporalAddress: textOrNone('an address such as "localhost:7233"'),
@@ -81,7 +85,7 @@ export const configSchema = z.strictObject({
   contentDir: textOrNone('a directory'),
   logLevel: oneOf(...LOG_LEVELS),
   throttle: z.strictObject({
-    lead: duration(),
+    lead: shortly(MOST_LEAD_MS),
     startWindow: duration(),
     maxStartWindow: duration(),
     parallelStartWindow: duration(),

@@ -93,6 +93,13 @@ export const countOrNone = (least: number) =>
 export const duration = () =>
   value('a duration such as "250ms", "10s" or "1h" (at most 24 days)', parseDuration);
 
+/** No longer than that. */
+export const shortly = (mostMs: number) =>
+  value(`a duration such as "250ms", at most ${mostMs / 1_000}s`, (raw) => {
+    const ms = parseDuration(raw);
+    return ms !== undefined && ms <= mostMs ? ms : undefined;
+  });
+
 /** For limits that would stop everything at zero. */
 export const span = () =>
   value(

@@ -32,6 +32,7 @@ export interface LinkRules {
 
 const MAX_ANCHOR_LENGTH = 200;
 const MAX_REL_LENGTH = 100;
+const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
 
 /** Indented markup is mostly white space, which `tidy` takes away again. */
 const RAW_ANCHOR_LENGTH = 4 * MAX_ANCHOR_LENGTH;
@@ -60,7 +61,8 @@ export class LinkCollector {
       return;
     }
     const rel = relOf(element);
-    const nofollow = (rel ?? '').split(' ').includes('nofollow');
+    // Wherever in it that stands; only what is kept has a bound.
+    const nofollow = NOFOLLOW.test(element.attribs.rel ?? '');
     const known = this.links.get(target.url);
     if (known === undefined) {
       this.linksFound += 1;

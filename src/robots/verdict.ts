@@ -12,11 +12,16 @@ export type RobotsVerdict =
   /** Not known what is allowed, so nothing is: the origin's pages are held. */
   | { kind: 'unreachable'; reason: string };
 
+/** Whether what counts is in the body; of every other answer it is in the head. */
+export function statesRules(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** `url` is where the request went: redirects are relative to it. */
 export function robotsVerdict(exchange: ResponseExchange | FailedExchange, url: string): RobotsVerdict {
   if (exchange.kind === 'error') return { kind: 'unreachable', reason: exchange.message };
   const { status } = exchange;
-  if (status >= 200 && status < 300) {
+  if (statesRules(status)) {
     const { body, cut } = exchange;
     return { kind: 'rules', text: body === null ? '' : robotsText(body, cut !== null) };
   }

@@ -12,16 +12,23 @@ const DOMAINS_AT_ONCE = 1_000;
 const CRAWLS_KEPT = 100;
 
 /** Of one crawl; null: of all. */
-export function readRecords(db: Database, crawlId: string | null): Records {
+export function readRecords(
+  db: Database,
+  crawlId: string | null,
+  { maxCrawlDelayMs }: Pick<Records, 'maxCrawlDelayMs'>,
+): Records {
   const crawlOf = remember(CRAWLS_KEPT, (id) => findCrawl(db, id));
   return {
     domains: () => domainsOf(db, crawlId),
     requests: (domain) => requestsTo(db, domain),
     rules: (id) => readRules(db, id),
-    shortestGap: async (id, domain) => {
+    wish: async (id, domain) => {
       const crawl = await crawlOf(id);
-      return crawl && mannersFor(crawl.settings, domain).delay.minMs;
+      if (crawl === null) return null;
+      const { delay, concurrency } = mannersFor(crawl.settings, domain);
+      return { shortestGapMs: delay.minMs, concurrency };
     },
+    maxCrawlDelayMs,
     overTried: () => overTried(db, crawlId),
   };
 }
@@ -83,8 +90,9 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
   };
 }
 
-function readRules(db: Database, id: string): Promise<KeptRules | null> {
-  return db.robotsRules.findUnique({ where: { id: BigInt(id) }, select: { origin: true, body: true } });
+async function readRules(db: Database, id: string): Promise<KeptRules | null> {
+  const kept = await db.robotsRules.findUnique({ where: { id: BigInt(id) } });
+  return kept && { origin: kept.origin, body: kept.body, keptAtMs: kept.createdAt.getTime() };
 }
 
 async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<OverTried> {

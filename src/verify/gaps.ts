@@ -3,14 +3,26 @@ import type { Gap, RecordedRequest } from './types.ts';
 
 /**
  * Both starts are early readings of one clock, and the throttle counted from a later one: what was granted is never longer
- * than what was recorded.
+ * than what was recorded. That later one is the latest that the worker thought possible, or the latest by how long ago the
+ * report says it was, whichever is earlier; only the former is on record. So a gap that is not proven to the last
+ * millisecond of the clocks' error is no fault.
  */
 export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap {
-  return { before, after, gapMs: after.startedAtMs - before.startedAtMs, wantedMs: after.minGapMs };
+  return {
+    before,
+    after,
+    gapMs: after.startedAtMs - before.startedAtMs,
+    clockErrorMs: before.startedErrorMs,
+    wantedMs: after.minGapMs,
+  };
 }
 
 export function isTooShort({ gapMs, wantedMs }: Gap): boolean {
   return gapMs < wantedMs;
+}
+
+export function isWithinClockError(gap: Gap): boolean {
+  return !isTooShort(gap) && gap.gapMs - gap.clockErrorMs < gap.wantedMs;
 }
 
 /** Which of two gaps came closer to a fault. */

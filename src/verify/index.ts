@@ -1,4 +1,13 @@
 /** What `amble verify` proves, and from what. */
 export { spareMs } from './gaps.ts';
 export { prove, type Records } from './prove.ts';
-export type { DomainProof, Gap, KeptRules, OverTried, Proof, RecordedRequest, Violation } from './types.ts';
+export type {
+  DomainProof,
+  Gap,
+  KeptRules,
+  OverTried,
+  Proof,
+  RecordedRequest,
+  Violation,
+  Wish,
+} from './types.ts';

@@ -3,9 +3,19 @@
  * is one line a domain, and the first faults.
  */
 import { remember } from '../remember.ts';
-import { gapBetween, isTooShort, tighterOf } from './gaps.ts';
+import { CrawlDelays } from './crawl-delay.ts';
+import { gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
 import { type ReadRules, readRules, whyDisallowed } from './rules.ts';
-import type { DomainProof, Gap, KeptRules, OverTried, Proof, RecordedRequest, Violation } from './types.ts';
+import type {
+  DomainProof,
+  Gap,
+  KeptRules,
+  OverTried,
+  Proof,
+  RecordedRequest,
+  Violation,
+  Wish,
+} from './types.ts';
 
 /** What the proof reads, wherever it is kept. */
 export interface Records {
@@ -14,8 +24,10 @@ export interface Records {
   /** Every request to the domain, of whatever crawl, in the order of their starts. */
   requests(domain: string): AsyncIterable<RecordedRequest>;
   rules(id: string): Promise<KeptRules | null>;
-  /** The shortest gap that the crawl's settings allow on the domain; null: the crawl is not on record. */
-  shortestGap(crawlId: string, domain: string): Promise<number | null>;
+  /** As the crawl's settings have it; null: the crawl is not on record. */
+  wish(crawlId: string, domain: string): Promise<Wish | null>;
+  /** What was heeded of a Crawl-delay at most. */
+  maxCrawlDelayMs: number;
   /** Of those crawls. */
   overTried(): AsyncIterable<OverTried>;
 }
@@ -31,7 +43,13 @@ export async function prove(
   records: Records,
   isConcerned: (request: RecordedRequest) => boolean,
 ): Promise<Proof> {
-  const proof: Proof = { requests: 0, domains: [], violations: [], violationCount: 0 };
+  const proof: Proof = {
+    requests: 0,
+    withinClockError: 0,
+    domains: [],
+    violations: [],
+    violationCount: 0,
+  };
   const fault = (violation: Violation): void => {
     proof.violationCount += 1;
     if (proof.violations.length < MOST_LISTED) proof.violations.push(violation);
@@ -39,20 +57,26 @@ export async function prove(
   const rulesOf = rememberRules(records);
   for await (const domain of records.domains()) {
     const proven: DomainProof = { domain, requests: 0, tightest: null };
+    const crawlDelays = new CrawlDelays(records.maxCrawlDelayMs);
     let before: RecordedRequest | null = null;
     for await (const request of records.requests(domain)) {
+      crawlDelays.pass(request);
       const gap: Gap | null = before && gapBetween(before, request);
       if (gap !== null && (isConcerned(gap.before) || isConcerned(gap.after))) {
         proven.tightest = tighterOf(proven.tightest, gap);
         if (isTooShort(gap)) fault({ kind: 'gap', domain, ...gap });
+        if (isWithinClockError(gap)) proof.withinClockError += 1;
+        // As with the crawl's own delay below: the gap in force is the throttle's word, what robots.txt says is not.
+        const wantedMs = crawlDelays.wantedFor(gap, await rulesOf(request), await companyIn(records, gap));
+        if (wantedMs !== null && gap.gapMs < wantedMs)
+          fault({ kind: 'crawl-delay', domain, ...gap, wantedMs });
       }
       before = request;
       if (!isConcerned(request)) continue;
       proven.requests += 1;
-      // The recorded gap is the throttle's word; what the crawl was opened with is not.
-      const wantedMs = await records.shortestGap(request.crawlId, domain);
-      if (wantedMs !== null && request.minGapMs < wantedMs)
-        fault({ kind: 'granted', domain, request, wantedMs });
+      const wish = await records.wish(request.crawlId, domain);
+      if (wish !== null && request.minGapMs < wish.shortestGapMs)
+        fault({ kind: 'granted', domain, request, wantedMs: wish.shortestGapMs });
       const why = whyDisallowed(request, await rulesOf(request));
       if (why !== null) fault({ kind: 'disallowed', domain, request, why });
     }
@@ -61,6 +85,13 @@ export async function prove(
   }
   for await (const violation of records.overTried()) fault(violation);
   return proof;
+}
+
+/** Requests that may have been open at a time when these two were: the more careful one decides, as for the throttle. */
+async function companyIn(records: Records, { before, after }: Gap): Promise<number> {
+  const wishes = [before, after].map(({ crawlId, domain }) => records.wish(crawlId, domain));
+  const bearable = (await Promise.all(wishes)).map((wish) => wish?.concurrency ?? Number.POSITIVE_INFINITY);
+  return Math.min(...bearable);
 }
 
 function rememberRules(records: Records): (request: RecordedRequest) => Promise<ReadRules | null> {

@@ -6,12 +6,16 @@ import type { KeptRules, RecordedRequest } from './types.ts';
 /** What kept rules say to one agent: read once for all the requests that were judged by them. */
 export interface ReadRules {
   origin: string;
+  keptAtMs: number;
   isAllowed(url: string): boolean;
+  /** null: they name none. */
+  crawlDelayMs: number | null;
 }
 
-export function readRules({ origin, body }: KeptRules, agent: string): ReadRules {
-  if (body === null) return { origin, isAllowed: () => true };
-  return { origin, isAllowed: parseRobots(body, { origin, token: agent }).isAllowed };
+export function readRules({ origin, keptAtMs, body }: KeptRules, agent: string): ReadRules {
+  if (body === null) return { origin, keptAtMs, isAllowed: () => true, crawlDelayMs: null };
+  const { isAllowed, crawlDelayMs } = parseRobots(body, { origin, token: agent });
+  return { origin, keptAtMs, isAllowed, crawlDelayMs };
 }
 
 /** Why the request should not have been made, or cannot be proven to have been allowed; null: it was. */

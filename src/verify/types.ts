@@ -24,12 +24,24 @@ export interface KeptRules {
   origin: string;
   /** Null: there was no robots.txt. */
   body: string | null;
+  /** When that was first found to be so; by the clock of the database. */
+  keptAtMs: number;
+}
+
+/** How a crawl was opened to behave on one domain. */
+export interface Wish {
+  shortestGapMs: number;
+  /** Requests it tolerates there at a time, its own included. */
+  concurrency: number;
 }
 
 export interface Gap {
   before: RecordedRequest;
   after: RecordedRequest;
+  /** By the recorded starts. */
   gapMs: number;
+  /** In truth it may have been shorter by this: the earlier request may have started so much later than recorded. */
+  clockErrorMs: number;
   /** What was in force then. */
   wantedMs: number;
 }
@@ -43,6 +55,8 @@ export interface DomainProof {
 
 export type Violation =
   | ({ kind: 'gap'; domain: string } & Gap)
+  /** Closer together than the robots.txt that both were judged by asks for, which is `wantedMs`. */
+  | ({ kind: 'crawl-delay'; domain: string } & Gap)
   /** It was let go with less of a gap than its own crawl wants on this domain. */
   | { kind: 'granted'; domain: string; request: RecordedRequest; wantedMs: number }
   | { kind: 'disallowed'; domain: string; request: RecordedRequest; why: string }
@@ -59,6 +73,8 @@ export interface OverTried {
 
 export interface Proof {
   requests: number;
+  /** Gaps that hold by the recorded starts, and would not if the clocks were off by all that could not be ruled out. */
+  withinClockError: number;
   domains: DomainProof[];
   /** The first of them; `violationCount` says how many there are. */
   violations: Violation[];

@@ -267,6 +267,9 @@ describe('a refusal is one sentence that names the source, the value and what is
     expect(refusal({ AMBLE_THROTTLE_LEAD: 'early' })).toMatch(
       /^AMBLE_THROTTLE_LEAD is "early", but must be a duration/,
     );
+    expect(refusal({ AMBLE_THROTTLE_LEAD: '1.5s' })).toBe(
+      'AMBLE_THROTTLE_LEAD is "1.5s", but must be a duration such as "250ms", at most 1s.',
+    );
     expect(refusal({ AMBLE_SCOPE: 'all' })).toBe('AMBLE_SCOPE is "all", but must be one of host, site, any.');
   });
 

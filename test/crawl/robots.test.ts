@@ -22,7 +22,7 @@ async function start(robots: Record<string, string>): Promise<void> {
   amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
 }
 
-afterEach(() => expectPolite(amble.db));
+afterEach(() => expectPolite(amble.db, amble.config.throttle));
 
 describe('robots.txt', () => {
   beforeAll(() => start({}));
@@ -43,6 +43,48 @@ describe('robots.txt', () => {
         expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).toEqual(
           Array(3).fill([1, 'Success']),
         );
+      },
+    ));
+
+  it('that is not there, or elsewhere, is so however the body of that answer is broken', () =>
+    onWeb(
+      {
+        absent: flatSite(1, (path) => (path === '/robots.txt' ? brokenBody({ status: 404 }) : undefined)),
+        elsewhere: flatSite(2, (path) => {
+          if (path === '/there') return text('User-agent: *\nDisallow: /2');
+          return path === '/robots.txt' ? brokenBody(moved('/there')) : undefined;
+        }),
+        odd: flatSite(1, (path) =>
+          path === '/robots.txt'
+            ? { status: 410, headers: { 'content-encoding': 'zstd' }, body: 'x' }
+            : undefined,
+        ),
+      },
+      async (web) => {
+        const seeds = ['absent', 'elsewhere', 'odd'].map((host) => web.url(host));
+        const { pages } = await amble.crawl({ seeds, ...web.network });
+        expect(pages).toEqual({ Fetched: 6, Blocked: 1 });
+        for (const host of ['absent', 'elsewhere', 'odd'])
+          expect(web.arrivalsAt(host, '/robots.txt')).toHaveLength(1);
+      },
+    ));
+
+  it('that asks for patience in a broken answer is given it', () =>
+    onWeb(
+      {
+        busy: flatSite(0, (path, { count }) =>
+          path === '/robots.txt' && count === 1
+            ? brokenBody({ status: 503, headers: { 'retry-after': '1' } })
+            : undefined,
+        ),
+      },
+      async (web) => {
+        const { pages, crawlId } = await amble.crawl({ seeds: [web.url('busy')], ...web.network });
+        expect(pages).toEqual({ Fetched: 1 });
+        const [first, second] = await requestsOf(crawlId);
+        expect([first?.statusCode, second?.statusCode]).toEqual([503, 404]);
+        expect(Number(second?.startedAt) - Number(first?.startedAt)).toBeGreaterThanOrEqual(1_000);
+        expect((await throttleOf(web.name('busy'))).stats).toMatchObject({ overloaded: 1, broken: 0 });
       },
     ));
 
@@ -206,7 +248,7 @@ describe('robots.txt', () => {
           const leadsTo = (to: string, more: Answer = {}): Answer => ({ body: links(to), ...more });
           switch (path) {
             case '/':
-              return { body: links('/header', '/lines', '/meta', '/other') };
+              return { body: links('/header', '/lines', '/meta', '/other', '/refreshed', '/moved') };
             case '/header':
               return leadsTo('/x1', { headers: { 'x-robots-tag': 'amble: none' } });
             case '/lines':
@@ -215,6 +257,13 @@ describe('robots.txt', () => {
               return { body: `<meta name="AMBLE" content="noindex, nofollow">${links('/x3')}` };
             case '/other':
               return leadsTo('/y', { headers: { 'x-robots-tag': 'otherbot: none' } });
+            case '/refreshed':
+              return {
+                headers: { 'x-robots-tag': 'nofollow' },
+                body: '<meta http-equiv="refresh" content="0; url=/x5">',
+              };
+            case '/moved':
+              return { ...moved('/y'), headers: { location: '/y', 'x-robots-tag': 'nofollow' } };
             case '/y':
               return { body: `<a href="/x4" rel="nofollow">not this</a>` };
             default:
@@ -224,12 +273,13 @@ describe('robots.txt', () => {
       },
       async (web) => {
         const { pages, crawlId } = await amble.crawl({ seeds: [web.url('site')], ...web.network });
-        expect(pages).toEqual({ Fetched: 6 });
+        expect(pages).toEqual({ Fetched: 7, Redirected: 1 });
+        expect(web.arrivals.filter(({ path }) => path.startsWith('/x'))).toEqual([]);
         const noindex: string[] = [];
         for await (const page of exportPages(amble.db, crawlId))
           if (page.noindex) noindex.push(new URL(page.url).pathname);
         expect(noindex.sort()).toEqual(['/header', '/meta']);
-        expect(await amble.db.link.count({ where: { page: { crawlId } } })).toBe(9);
+        expect(await amble.db.link.count({ where: { page: { crawlId } } })).toBe(12);
       },
     ));
 });
@@ -293,11 +343,17 @@ const attemptsOf = (crawlId: string) =>
 const requestsOf = (crawlId: string) =>
   amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
 
-const crawlDelayOf = async (name: string) =>
-  (await amble.client.workflow.getHandle(throttleId(name)).query(throttleQuery)).crawlDelayMs;
+const throttleOf = (name: string) => amble.client.workflow.getHandle(throttleId(name)).query(throttleQuery);
+
+const crawlDelayOf = async (name: string) => (await throttleOf(name)).crawlDelayMs;
 
 function text(body: string, headers: Record<string, string> = {}): Answer {
   return { body, headers: { 'content-type': 'text/plain', ...headers } };
+}
+
+/** Its body ends before it should. */
+function brokenBody({ headers, ...answer }: Answer): Answer {
+  return { ...answer, headers: { ...headers, 'content-length': '1000', connection: 'close' }, body: 'half' };
 }
 
 function moved(location: string): Answer {

@@ -206,6 +206,15 @@ describe('links', () => {
     expect(page.linksFound).toBe(2);
   });
 
+  test('say nofollow wherever in their rel it stands, of which only the beginning is kept', () => {
+    const words = 'noopener noreferrer external '.repeat(10);
+    const [link] = parse(
+      `<a href="/x" rel="${words}NoFollow">x</a><a href="/y" rel="${words}nofollower">y</a>`,
+    ).links;
+    expect(link).toMatchObject({ nofollow: true, rel: words.slice(0, 100).trim() });
+    expect(parse(`<a href="/y" rel="${words}nofollower">y</a>`).links).toMatchObject([{ nofollow: false }]);
+  });
+
   test('to the same page are one: it may be followed if one of them may, and has the first text there is', () => {
     const page = parse('<a href="/x#1" rel=nofollow><img></a><a href="/x#2">Text</a><a href="/x">More</a>');
     expect(page.links).toEqual([

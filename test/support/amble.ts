@@ -8,7 +8,7 @@ import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
 import { type AmbleConfig, loadConfig } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { startWorker } from '../../src/worker.ts';
+import { startWorker, type WorkerSetup } from '../../src/worker.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
 import { freshDatabase, testEngines } from './engines.ts';
 
@@ -31,6 +31,7 @@ export async function startAmble(
   flags: Record<string, unknown> = {},
   { temporalAddress: address, namespace } = testEngines(),
   log: Logger = pino({ level: 'error' }, pino.destination(2)),
+  parts: WorkerSetup['parts'] = (own) => own,
 ): Promise<Amble> {
   const home = await mkdtemp(join(tmpdir(), 'amble-home-'));
   const database = await freshDatabase();
@@ -42,6 +43,7 @@ export async function startAmble(
     databaseUrl: database.url,
     log,
     workflowCode: inject('workflowCode'),
+    parts,
   });
   const db = openDatabase(database.url);
   const connection = await Connection.connect({ address });

@@ -4,8 +4,11 @@ import type { Database } from '../../src/storage/database.ts';
 import { readRecords } from '../../src/storage/requests.ts';
 import { prove } from '../../src/verify/index.ts';
 
-export async function expectPolite(db: Database): Promise<void> {
-  const { requests, violations } = await prove(readRecords(db, null), () => true);
+export async function expectPolite(
+  db: Database,
+  { maxCrawlDelayMs } = { maxCrawlDelayMs: 300_000 },
+): Promise<void> {
+  const { requests, violations } = await prove(readRecords(db, null, { maxCrawlDelayMs }), () => true);
   expect(violations).toEqual([]);
   expect(requests).toBe(await db.request.count());
 }

@@ -82,6 +82,13 @@ describe('backoff', () => {
     expect(state.backoffMs).toBe(20_000);
   });
 
+  test('is neither grown nor halved by any other 4xx: who is turned away was not served', () => {
+    const state = openThrottle();
+    for (let n = 0; n < 2; n += 1) request(state, 'overloaded');
+    request(state, 'turned-away');
+    expect(state.backoffMs).toBe(40_000);
+  });
+
   test('is forgotten when the operator resets it', () => {
     const state = openThrottle();
     request(state, 'overloaded', {}, 60_000);

@@ -59,7 +59,15 @@ const uses: fc.Arbitrary<Use> = fc.oneof(
     agoMs: fc.integer({ min: -100, max: 20_000 }),
     byMs: fc.constantFrom(0, NOON, NOON + 1_000, Number.NaN),
     tookMs: fc.nat(5_000),
-    reception: fc.constantFrom('ok', 'denied', 'overloaded', 'broken', 'unreachable', 'unknown'),
+    reception: fc.constantFrom(
+      'ok',
+      'denied',
+      'turned-away',
+      'overloaded',
+      'broken',
+      'unreachable',
+      'unknown',
+    ),
   }),
 );
 

@@ -128,7 +128,7 @@ describe('an origin that cannot be reached', () => {
     for (const [wanted, span] of spans) expect(span).toBe(wanted);
   });
 
-  test.each<Reception>(['denied', 'overloaded', 'broken'])(
+  test.each<Reception>(['denied', 'turned-away', 'overloaded', 'broken'])(
     'is up again once it answers, were it with "%s"',
     (reception) => {
       const state = downSinceNoon();

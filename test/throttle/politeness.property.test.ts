@@ -27,7 +27,7 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
   troubleMs: fc.integer({ min: 10_000, max: 300_000 }),
   strokeMs: fc.integer({ min: 1_000, max: 30_000 }),
   config: fc
-    .record({ queueLimit: fc.constantFrom(3, 1_000), leadMs: fc.constantFrom(0, 300) })
+    .record({ queueLimit: fc.constantFrom(3, 1_000), leadMs: fc.constantFrom(0, 300, 1_000) })
     .map((some) => ({
       ...CONFIG,
       ...some,

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { prove, type RecordedRequest, type Records } from '../../src/verify/index.ts';
 
-const RULES = 'User-agent: *\nDisallow: /private';
+const RULES: Record<string, string> = {
+  '1': 'User-agent: *\nDisallow: /private',
+  slow: 'User-agent: *\nCrawl-delay: 5\n\nUser-agent: Swift\nDisallow:',
+  endless: 'User-agent: *\nCrawl-delay: 1000',
+};
+const KEPT_AT_MS = 50_000;
+const MAX_CRAWL_DELAY_MS = 8_000;
 
 function request(startedAtMs: number, changed: Partial<RecordedRequest> = {}): RecordedRequest {
   return {
@@ -26,8 +32,15 @@ function recordsOf(requests: RecordedRequest[]): Records {
     async *requests(domain) {
       yield* requests.filter((one) => one.domain === domain);
     },
-    rules: async (id) => (id === '1' ? { origin: 'http://a.test', body: RULES } : null),
-    shortestGap: async (crawlId) => (crawlId === 'one' ? 500 : null),
+    rules: async (id) => {
+      const body = RULES[id];
+      return body === undefined ? null : { origin: 'http://a.test', body, keptAtMs: KEPT_AT_MS };
+    },
+    wish: async (crawlId) =>
+      ({ one: { shortestGapMs: 500, concurrency: 1 }, many: { shortestGapMs: 0, concurrency: 4 } })[
+        crawlId
+      ] ?? null,
+    maxCrawlDelayMs: MAX_CRAWL_DELAY_MS,
     async *overTried() {},
   };
 }
@@ -41,6 +54,15 @@ describe('a gap', () => {
     const { violations, violationCount } = await judge(request(0), request(999));
     expect(violationCount).toBe(1);
     expect(violations).toMatchObject([{ kind: 'gap', domain: 'a.test', gapMs: 999, wantedMs: 1_000 }]);
+  });
+
+  it('that the clocks’ error may have made too short is no fault, and is counted', async () => {
+    const unsure = request(0, { startedErrorMs: 30 });
+    expect(await judge(unsure, request(1_030))).toMatchObject({ violationCount: 0, withinClockError: 0 });
+    const { violationCount, withinClockError, domains } = await judge(unsure, request(1_029));
+    expect([violationCount, withinClockError]).toEqual([0, 1]);
+    expect(domains).toMatchObject([{ tightest: { gapMs: 1_029, clockErrorMs: 30, wantedMs: 1_000 } }]);
+    expect(await judge(unsure, request(999))).toMatchObject({ violationCount: 1, withinClockError: 0 });
   });
 
   it('is judged by what was in force for the later request, not by what came after', async () => {
@@ -94,6 +116,59 @@ describe('the gap in force', () => {
     ]);
     const all = await prove(recordsOf([request(0, { minGapMs: 0, crawlId: 'gone' })]), () => true);
     expect(all.violations).toEqual([]);
+  });
+});
+
+describe('a Crawl-delay', () => {
+  const slow = { allowedBy: { rulesId: 'slow', agent: 'Amble' } };
+  /** Two requests that are two seconds apart, as the throttle saw fit. */
+  const judgeTwo = async (one: Partial<RecordedRequest>, other = one, more: RecordedRequest[] = []) => {
+    const pair = [request(100_000, one), request(102_000, other)];
+    const inOrder = [...pair, ...more].sort((a, b) => a.startedAtMs - b.startedAtMs);
+    const { violations } = await prove(recordsOf(inOrder), () => true);
+    return violations;
+  };
+  const robotsAt = (startedAtMs: number) =>
+    request(startedAtMs, { url: 'http://a.test/robots.txt', isRobots: true, allowedBy: null });
+
+  it('is kept between two requests that were judged by it, whatever the throttle wrote down', async () => {
+    const [fault, ...more] = await judgeTwo(slow, slow, [robotsAt(KEPT_AT_MS)]);
+    expect(fault).toMatchObject({ kind: 'crawl-delay', domain: 'a.test', gapMs: 2_000, wantedMs: 5_000 });
+    expect(more).toEqual([]);
+    expect((await judge(request(100_000, slow), request(105_000, slow))).violations).toEqual([]);
+  });
+
+  it('counts up to what is heeded of it', async () => {
+    const endless = { allowedBy: { rulesId: 'endless', agent: 'Amble' } };
+    expect(await judgeTwo(endless)).toMatchObject([{ kind: 'crawl-delay', wantedMs: MAX_CRAWL_DELAY_MS }]);
+  });
+
+  it('is for whom it names', async () => {
+    expect(await judgeTwo({ allowedBy: { rulesId: 'slow', agent: 'Swift' } })).toEqual([]);
+  });
+
+  it.each<[string, Partial<RecordedRequest>, Partial<RecordedRequest>, RecordedRequest[]]>([
+    ['one was judged by other rules', {}, slow, []],
+    ['robots.txt was asked for since they were kept', slow, slow, [robotsAt(KEPT_AT_MS + 1)]],
+    ['it was asked for between them', slow, slow, [robotsAt(101_000)]],
+    [
+      'both bear company, so that both may have been granted before',
+      { ...slow, crawlId: 'many' },
+      { ...slow, crawlId: 'many' },
+      [],
+    ],
+    [
+      'one is of a crawl that is not on record, the other bears company',
+      { ...slow, crawlId: 'many' },
+      { ...slow, crawlId: 'gone' },
+      [],
+    ],
+  ])('is not judged where %s', async (_, one, other, more) => {
+    expect(await judgeTwo(one, other, more)).toEqual([]);
+  });
+
+  it('is judged where one of the two bears no company', async () => {
+    expect(await judgeTwo(slow, { ...slow, crawlId: 'many' })).toMatchObject([{ kind: 'crawl-delay' }]);
   });
 });
 

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const verify = (id: string | null = crawlId) =>
-  prove(readRecords(amble.db, id), (request) => id === null || request.crawlId === id);
+  prove(readRecords(amble.db, id, amble.config.throttle), (request) => id === null || request.crawlId === id);
 
 describe('a crawl that ran', () => {
   it('verifies: every request is judged, robots.txt and retries included', async () => {
@@ -82,6 +82,8 @@ describe('a violation planted in the records is found, and amble verify ends wit
     afterMs: number;
     crawlId?: string;
     minGapMs?: number;
+    startedErrorMs?: number;
+    rulesId?: bigint;
   }): Promise<void> {
     const last = await amble.db.request.findFirstOrThrow({
       where: { crawlId, purpose: 'page' },
@@ -96,6 +98,8 @@ describe('a violation planted in the records is found, and amble verify ends wit
         crawlId: changed.crawlId ?? crawlId,
         url: changed.url ?? last.url,
         minGapMs: changed.minGapMs ?? last.minGapMs,
+        startedErrorMs: changed.startedErrorMs ?? last.startedErrorMs,
+        rulesId: changed.rulesId ?? last.rulesId,
         startedAt: new Date(last.startedAt.getTime() + changed.afterMs),
       },
     });
@@ -134,6 +138,38 @@ describe('a violation planted in the records is found, and amble verify ends wit
       await amble.db
         .$executeRaw`UPDATE crawls SET settings = settings || '{"domains": {}}' WHERE id = ${crawlId}`;
     }
+  });
+
+  it('requests closer together than the robots.txt that both were judged by asks for', async () => {
+    const { origin } = new URL(web.url('site'));
+    const { id: rulesId } = await amble.db.robotsRules.create({
+      data: { origin, body: 'User-agent: *\nCrawl-delay: 2' },
+    });
+    try {
+      await plant({ afterMs: 3_000, rulesId });
+      await plant({ afterMs: 1_000, rulesId });
+      expect((await verify()).violations).toMatchObject([
+        { kind: 'crawl-delay', gapMs: 1_000, wantedMs: 2_000 },
+      ]);
+      const { code, stdout } = await program(crawlId);
+      expect(code).toBe(1);
+      expect(stdout).toContain(
+        `Too close for robots.txt of ${web.name('site')}: 1.000 s apart where it asks for 2.000 s.`,
+      );
+    } finally {
+      await amble.db.robotsRules.delete({ where: { id: rulesId } });
+    }
+  });
+
+  it('but not a gap that only the clocks’ error may have made too short, which has a line of its own', async () => {
+    await plant({ afterMs: 10_000, startedErrorMs: 20 });
+    await plant({ afterMs: 160 });
+    const before = (await verify()).withinClockError;
+    expect(before).toBeGreaterThan(0);
+    const { code, stdout } = await program(crawlId);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\(\d+ gaps? holds? by the recorded times, but /m);
+    expect(stdout).toMatch(/Tightest gap +Clock error +In force/);
   });
 
   it('a path that was disallowed', async () => {

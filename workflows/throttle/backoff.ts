@@ -32,6 +32,8 @@ export function learnFrom(
       stats.overloaded += 1;
       backOff(state, open);
       break;
+    case 'turned-away':
+      break;
     case 'broken':
       stats.broken += 1;
       break;

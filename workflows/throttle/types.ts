@@ -62,8 +62,13 @@ export type Answer =
 export type Reception =
   /** Served: 2xx and 3xx. */
   | 'ok'
-  /** 4xx: the site is well, yet how fast it says no tells nothing about how fast it serves. */
+  /**
+   * There is no such page (404, 410; every 4xx in reports of earlier versions): the site is well, yet how fast it says no tells
+   * nothing about how fast it serves.
+   */
   | 'denied'
+  /** Any other 4xx: perhaps it wants us no more, perhaps only not there. Neither a success nor an overload. */
+  | 'turned-away'
   /** 5xx or 429: asked too much. */
   | 'overloaded'
   /** A connection, but no whole answer: reset, timeout, nonsense. */
@@ -94,8 +99,12 @@ export type Use =
   | { kind: 'unused' }
   | { kind: 'lost' };
 
-export interface Release {
+export interface Release extends Said {
   leaseId: string;
+}
+
+/** What there is to say of a lease when it ends. */
+export interface Said {
   use: Use;
   /** Set by the request that read a robots.txt; null: it names no Crawl-delay. */
   crawlDelay?: { origin: string; delayMs: number | null };

@@ -22,7 +22,8 @@ export async function verifyCommand(crawlId: string | undefined, options: Verify
       `Name one crawl to verify, or give --all for every crawl on record; "${list}" lists them.`,
     );
   }
-  const store = await openStore(configFor(options));
+  const config = configFor(options);
+  const store = await openStore(config);
   try {
     const known =
       crawlId === undefined ? store : await store?.db.crawl.findUnique({ where: { id: crawlId } });
@@ -31,7 +32,7 @@ export async function verifyCommand(crawlId: string | undefined, options: Verify
       throw new BadInput('Nothing has been crawled here yet, so there is nothing to verify.');
     }
     const proof = await prove(
-      readRecords(store.db, crawlId ?? null),
+      readRecords(store.db, crawlId ?? null, config.throttle),
       (request) => crawlId === undefined || request.crawlId === crawlId,
     );
     if (options.json) print(JSON.stringify({ polite: proof.violationCount === 0, ...proof }));

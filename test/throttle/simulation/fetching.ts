@@ -125,7 +125,9 @@ export class Wire {
 
   #report(lease: Lease, start: Start, tookMs: number): void {
     const world = this.#world;
-    const reception = world.trouble(0.15) ? world.oneOf('overloaded', 'broken', 'denied', 'unknown') : 'ok';
+    const reception = world.trouble(0.15)
+      ? world.oneOf('overloaded', 'broken', 'denied', 'turned-away', 'unknown')
+      : 'ok';
     const patience = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
     const use: Use = { kind: 'started', ...start, tookMs, reception, ...patience };
     const delayMs = world.oneOf(null, 500, 4_000);

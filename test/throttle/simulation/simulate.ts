@@ -1,5 +1,5 @@
 /** One run: pages of a few crawls on one domain, two machines, trouble for a while, then calm until all are done. */
-import { pause, reset, resume, setDelay } from '../../../workflows/throttle/index.ts';
+import { disregardInFlight, pause, reset, resume, setDelay } from '../../../workflows/throttle/index.ts';
 import type { Ask, DelayRange, ThrottleConfig } from '../../../workflows/throttle/types.ts';
 import { Wire } from './fetching.ts';
 import { type GrantCheck, Host } from './host.ts';
@@ -62,7 +62,11 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
     () => host.operate(resume),
     () => host.operate((state) => setDelay(state, null)),
     () => host.operate((state) => setDelay(state, { minMs: 500, maxMs: world.between(500, 5_000) })),
-    () => host.operate(reset),
+    () =>
+      host.operate((state) => {
+        reset(state);
+        disregardInFlight(state);
+      }),
     () => pages[Math.floor(world.random() * pages.length)]?.leave(),
     () => world.chance(0.3) && host.terminate(),
   ];

@@ -1,0 +1,135 @@
+/** What a throttle hears of a request, and when, whatever happens to the worker that sent it. */
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Deps } from '../../activities/index.ts';
+import type { ContentStore } from '../../src/content-store.ts';
+import { throttleId } from '../../workflows/ids.ts';
+import { releasedSignal, throttleQuery } from '../../workflows/messages.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { expectPolite } from '../support/polite.ts';
+import { type Site, startWeb, type TestWeb } from '../support/web.ts';
+
+/** Parts of the worker, for each test to spoil. */
+const faults = { stoodStill: false, cutOff: false, beforePut: async (): Promise<void> => {} };
+
+let amble: Amble;
+let web: TestWeb;
+beforeAll(async () => {
+  amble = await startAmble({ robots: { hold: '1h' } }, undefined, undefined, spoiled);
+});
+afterAll(() => amble?.stop());
+afterEach(async () => {
+  Object.assign(faults, { stoodStill: false, cutOff: false, beforePut: async () => {} });
+  await web?.stop();
+  await expectPolite(amble.db);
+});
+
+function spoiled(own: Deps): Deps {
+  const { connection, options } = own.client;
+  const interceptor: WorkflowClientInterceptor = {
+    async signal(input, next) {
+      if (faults.cutOff && input.signalName === releasedSignal.name) throw new Error('The line is dead.');
+      await next(input);
+    },
+  };
+  const store: ContentStore = {
+    ...own.store,
+    put: async (body, options) => {
+      await faults.beforePut();
+      return own.store.put(body, options);
+    },
+  };
+  return {
+    ...own,
+    store,
+    client: new Client({
+      connection,
+      namespace: options.namespace,
+      interceptors: { workflow: [interceptor] },
+    }),
+    lag: { ...own.lag, laggedSince: (since) => faults.stoodStill || own.lag.laggedSince(since) },
+  };
+}
+
+async function crawl(site: Site, input: Record<string, unknown> = {}) {
+  web = await startWeb({ site });
+  return amble.crawl({
+    seeds: [web.url('site')],
+    ...web.network,
+    fetch: { headersTimeout: '500ms' },
+    ...input,
+  });
+}
+
+const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
+
+const attemptsOf = (crawlId: string) => amble.db.pageCrawl.findMany({ where: { page: { crawlId } } });
+
+const requestsOf = (crawlId: string) =>
+  amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
+
+/** Does not answer the first time, for which this process is to blame. */
+function lateOnce(slow: string): Site {
+  return (path, { count }) => {
+    if (path === slow) faults.stoodStill = count === 1;
+    if (path === slow && count === 1) return { body: 'too late', afterMs: 20_000 };
+    return path === '/' ? { body: 'a page' } : undefined;
+  };
+}
+
+it('a page that timed out while this process stood still is no attempt, and teaches the throttle nothing', async () => {
+  const { pages, crawlId } = await crawl(lateOnce('/'));
+  expect(pages).toEqual({ Fetched: 1 });
+  expect(await attemptsOf(crawlId)).toMatchObject([{ attempt: 1, outcome: 'Success' }]);
+  const paths = (await requestsOf(crawlId)).map(({ url }) => new URL(url).pathname);
+  expect(paths).toEqual(['/robots.txt', '/', '/']);
+  expect((await throttle()).stats).toMatchObject({ started: 3, broken: 0, lately: ['denied', 'ok'] });
+});
+
+it('a robots.txt that timed out while this process stood still does not hold its site', async () => {
+  // Were it held, this test would time out.
+  const { pages, crawlId } = await crawl(lateOnce('/robots.txt'));
+  expect(pages).toEqual({ Fetched: 1 });
+  const paths = (await requestsOf(crawlId)).map(({ url }) => new URL(url).pathname);
+  expect(paths).toEqual(['/robots.txt', '/robots.txt', '/']);
+  expect((await throttle()).stats).toMatchObject({ started: 3, broken: 0, lately: ['denied', 'ok'] });
+}, 30_000);
+
+it('a Retry-After reaches the throttle through the page, where the fetch is cut off from it', async () => {
+  const { pages } = await crawl(
+    (path) => {
+      if (path !== '/') return undefined;
+      faults.cutOff = true;
+      return { status: 500, headers: { 'retry-after': '3600' } };
+    },
+    { retry: { maximumAttempts: 1 } },
+  );
+  expect(pages).toEqual({ Failed: 1 });
+  const { phase, blockedUntil, now, stats } = await throttle();
+  expect(phase).toBe('blocked');
+  expect((blockedUntil ?? 0) - now).toBeGreaterThan(3_000_000);
+  expect(stats).toMatchObject({ started: 2, lost: 0, overloaded: 1 });
+});
+
+it('a slot is free for the next page while the body of the last one waits to be stored', async () => {
+  let [asked, put] = [0, 0];
+  let goOn = (): void => {};
+  const secondAsked = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  faults.beforePut = async () => {
+    put += 1;
+    if (put === 1) await secondAsked;
+  };
+  const site: Site = (path) => {
+    if (path === '/robots.txt') return undefined;
+    asked += 1;
+    if (asked === 2) goOn();
+    return { body: `the page at ${path}` };
+  };
+  web = await startWeb({ site });
+  const seeds = ['/', '/other'].map((path) => web.url('site', path));
+  const { pages } = await amble.crawl({ seeds, ...web.network });
+  expect(pages).toEqual({ Fetched: 2 });
+  expect((await throttle()).stats).toMatchObject({ started: 3, lost: 0 });
+}, 30_000);
