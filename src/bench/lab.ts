@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { cancelCrawlUpdate } from '../../workflows/messages.ts';
-import { loadConfig } from '../config/index.ts';
+import { type AmbleConfig, loadConfig } from '../config/index.ts';
 import { startEngines } from '../engines/index.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { startWorker } from '../worker.ts';
@@ -15,6 +15,7 @@ import { type PlainWeb, startPlainWeb } from './plain-web.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 export interface Lab {
+  config: AmbleConfig;
   address: string;
   client: Client;
   db: Database;
@@ -54,6 +55,7 @@ export async function inLab(work: (lab: Lab) => Promise<void>): Promise<void> {
   const others: WorkerProcess[] = [];
   try {
     await work({
+      config,
       address: engines.temporal.address,
       client,
       db,
