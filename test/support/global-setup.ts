@@ -1,9 +1,12 @@
 /** One Temporal server, one Postgres and one bundle of the workflows for the whole test run, in a home of their own that is gone afterwards. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { startEngines } from '../../src/engines/index.ts';
+import { homeAt } from '../../src/engines/home.ts';
+import { startDatabase, startEngines } from '../../src/engines/index.ts';
 import { bundleSources } from './bundle-sources.ts';
 
 declare module 'vitest' {
@@ -12,6 +15,8 @@ declare module 'vitest' {
     temporalNamespace: string;
     /** Of a migrated database that nobody works in: the template of all others. */
     templateDatabaseUrl: string;
+    /** Directory with a Postgres of a home as its first start leaves it: see furnish.ts. */
+    furniture: string;
     /** File with the workflows' code, from the sources as they are now: every worker of the run uses it. */
     workflowCode: string;
   }
@@ -20,11 +25,13 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = await mkdtemp(join(tmpdir(), 'amble-test-'));
   const binary = process.env.AMBLE_TEMPORAL_BINARY;
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  project.provide('furniture', await makeFurniture(home, say));
   const engines = await startEngines({
     home,
     isolated: true,
     ...(binary !== undefined && { temporalBinary: binary }),
-    say: (line) => process.stderr.write(`${line}\n`),
+    say,
   });
   project.provide('temporalAddress', engines.temporal.address);
   project.provide('temporalNamespace', engines.temporal.namespace);
@@ -36,4 +43,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await engines.stop();
     await rm(home, { recursive: true, force: true });
   };
+}
+
+/** What the first start of a database leaves in a home; that home goes on with its own. */
+async function makeFurniture(path: string, say: (line: string) => void): Promise<string> {
+  await (await startDatabase({ home: path, say })).stop();
+  const { postgres } = homeAt(path);
+  const furniture = join(path, 'furniture');
+  await mkdir(furniture);
+  await promisify(execFile)('cp', ['-a', postgres.data, postgres.password, furniture]);
+  return furniture;
 }
