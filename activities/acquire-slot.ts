@@ -22,16 +22,13 @@ export interface AcquireInput {
 
 export type AcquireResult = Answer | { kind: 'over'; crawlOver: boolean };
 
-/** A page in line is silent until its grant or its next ask; after this the sweep looks whether its workflow runs. */
-const QUIET_MS = 60_000;
-
 /** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
 const ASKS_IN_FLIGHT = 4;
 
 export function makeAcquireSlot(deps: Deps) {
   const turnstile = makeTurnstile(ASKS_IN_FLIGHT);
   return async function acquireSlot(input: AcquireInput): Promise<AcquireResult> {
-    const standing = await signOfLife(deps.db, input.pageId, QUIET_MS);
+    const standing = await signOfLife(deps.db, input.pageId, deps.config.asking.quietMs);
     if (!standing.goesOn) return { kind: 'over', crawlOver: standing.crawlOver };
     const ask = await underRules(deps, input.domain, input.ask);
     return turnstile(input.domain, () =>

@@ -49,6 +49,7 @@ export function makeCrawlSteps(deps: Deps) {
     async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<OpenedCrawl> {
       const { settings, status } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
       const { delay, concurrency, adaptive, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
+      const { quietMs: _, ...asking } = config.asking;
       return {
         settings: {
           delay,
@@ -58,6 +59,7 @@ export function makeCrawlSteps(deps: Deps) {
           fetch,
           longWaitMs,
           heartbeatMs: config.heartbeatMs,
+          asking,
         },
         sweepIntervalMs,
         cancelling: status === 'Cancelling',

@@ -8,7 +8,7 @@ import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts'
 import { isRetryable } from '../src/outcome.ts';
 import { apart, local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
-import type { PageInput, RobotsHop } from './pages.ts';
+import { askingOf, type PageInput, type RobotsHop } from './pages.ts';
 import { digest, settle } from './record.ts';
 import { retryDelayMs } from './retry-policy.ts';
 import { type Slot, Slots } from './slots.ts';
@@ -20,7 +20,6 @@ const MOST_SENT_AND_LOST = 3;
 
 /** After this many refused leases in a row something is slow: do not ask again at once. */
 const PATIENT_REFUSALS = 3;
-const REFUSAL_PAUSE_MS = 5_000;
 
 type Down = Extract<Slot, { kind: 'down' }>;
 
@@ -66,6 +65,7 @@ class PageVisit {
   unrecorded: { request?: RequestRecord } = {};
   /** When the present attempt first asked for a slot. */
   private askedAt: number | null = null;
+  private readonly pauseMs: number;
 
   constructor(
     private readonly input: PageInput,
@@ -74,6 +74,7 @@ class PageVisit {
     this.attempt = input.page.attempts + 1;
     this.sentAndLost = input.carry?.sentAndLost ?? 0;
     this.robotsHop = input.carry?.robotsHop ?? null;
+    this.pauseMs = askingOf(input.settings).pauseMs;
   }
 
   async run(): Promise<void> {
@@ -133,7 +134,7 @@ class PageVisit {
       case 'refused':
         this.refusals += 1;
         if (this.refusals > PATIENT_REFUSALS)
-          await sleep(REFUSAL_PAUSE_MS, { summary: brief(`slot not used: ${result.reason}`) });
+          await sleep(this.pauseMs, { summary: brief(`slot not used: ${result.reason}`) });
         return true;
       case 'robots-read':
         this.robotsHop = null;
@@ -162,7 +163,7 @@ class PageVisit {
   ): Promise<boolean> {
     if (counts) this.sentAndLost += 1;
     if (this.sentAndLost < MOST_SENT_AND_LOST) {
-      if (!sent) await sleep(REFUSAL_PAUSE_MS, { summary: brief(`trouble of our own: ${reason}`) });
+      if (!sent) await sleep(this.pauseMs, { summary: brief(`trouble of our own: ${reason}`) });
       return true;
     }
     this.sentAndLost = 0;

@@ -34,6 +34,24 @@ export interface PageSettings {
   longWaitMs: number;
   /** A fetch that is silent for this long is lost with its worker. */
   heartbeatMs: number;
+  /** Unset: begun by a version that had no such settings. */
+  asking?: Asking;
+}
+
+/** How patiently a page asks for its slots. */
+export interface Asking {
+  /** Added to the expected time of a grant before asking again; doubles with every ask ... */
+  slackMs: number;
+  /** ... up to this. */
+  maxSlackMs: number;
+  /** Before the next ask, where the last slots could not be used through no fault of the site. */
+  pauseMs: number;
+}
+
+const USUAL: Asking = { slackMs: 30_000, maxSlackMs: 3_600_000, pauseMs: 5_000 };
+
+export function askingOf({ asking }: PageSettings): Asking {
+  return asking ?? USUAL;
 }
 
 export interface PageInput {

@@ -13,14 +13,10 @@ import { apart, local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import { throttleId } from './ids.ts';
 import { grantedSignal, releasedSignal, withdrawnSignal } from './messages.ts';
-import type { PageCarry, PageInput } from './pages.ts';
+import { type Asking, askingOf, type PageCarry, type PageInput } from './pages.ts';
 import { domainOf } from './throttle/grant.ts';
 import type { Ask, Lease, Said } from './throttle/types.ts';
 import { brief, inWords, ordinal } from './words.ts';
-
-/** Added to the expected time of a grant before asking again; doubles with every ask. */
-const SLACK_MS = 30_000;
-const MOST_SLACK_MS = 3_600_000;
 
 export interface Granted {
   kind: 'granted';
@@ -178,7 +174,7 @@ export class Slots {
     const [until, why] =
       answer.kind === 'queued'
         ? [
-            Math.max(answer.etaAt, now) + slackMs(asks),
+            Math.max(answer.etaAt, now) + slackFor(asks, askingOf(this.input.settings)),
             `slot for ${domain}, ${ordinal(answer.position)} in line`,
           ]
         : [
@@ -191,9 +187,9 @@ export class Slots {
   }
 }
 
-/** For the wait between two asks, which the sweep must not mistake for death. */
-function slackMs(asks: number): number {
-  return Math.min(MOST_SLACK_MS, SLACK_MS * 2 ** (asks - 1));
+/** How long after its expected time a grant is overdue. */
+function slackFor(asks: number, { slackMs, maxSlackMs }: Asking): number {
+  return Math.min(maxSlackMs, slackMs * 2 ** (asks - 1));
 }
 
 type Throttle = ReturnType<typeof getExternalWorkflowHandle>;

@@ -1,6 +1,7 @@
 /** Everything that can be set, in one schema: the installation's keys and, beside them, the defaults of its crawls. */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { Asking } from '../../workflows/pages.ts';
 import type { ThrottleConfig } from '../../workflows/throttle/types.ts';
 import { PRODUCT_TOKEN } from '../http/user-agent.ts';
 import { packageVersion } from '../package-root.ts';
@@ -35,6 +36,11 @@ export interface RobotsConfig {
   giveUpMs: number;
 }
 
+export interface AskingConfig extends Asking {
+  /** A page in line is silent until its grant or its next ask; after this the sweep looks whether its workflow runs. */
+  quietMs: number;
+}
+
 /** How this installation works; what one crawl wants is in `crawl`, as defaults for its own settings. */
 export interface AmbleConfig {
   /** Where the embedded engines keep their data; absolute. */
@@ -56,6 +62,7 @@ export interface AmbleConfig {
   contentDir: string;
   logLevel: LogLevel;
   throttle: ThrottleConfig;
+  asking: AskingConfig;
   robots: RobotsConfig;
   /** Fetches that one worker process runs side by side. */
   fetchSlots: number;
@@ -98,6 +105,7 @@ export const configSchema = z.strictObject({
     giveUp: span(),
     idle: duration(),
   }),
+  asking: z.strictObject({ slack: span(), maxSlack: span(), pause: duration(), quiet: span() }),
   robots: z.strictObject({
     minFresh: duration(),
     fresh: duration(),
@@ -140,6 +148,7 @@ export const DEFAULTS = {
     giveUp: '1d',
     idle: '10m',
   },
+  asking: { slack: '30s', maxSlack: '1h', pause: '5s', quiet: '1m' },
   robots: { minFresh: '1h', fresh: '1d', hold: '1m', maxHold: '1h', giveUp: '1d' },
   parse: { timeout: '30s' },
   fetchSlots: 200,
@@ -149,7 +158,7 @@ export const DEFAULTS = {
 };
 
 export function toConfig(written: z.output<typeof configSchema>, cwd: string): AmbleConfig {
-  const { throttle, robots, contact } = written;
+  const { throttle, asking, robots, contact } = written;
   const home = resolve(cwd, written.home);
   return {
     home,
@@ -177,6 +186,12 @@ export function toConfig(written: z.output<typeof configSchema>, cwd: string): A
       maxDownMs: throttle.maxDown,
       giveUpMs: throttle.giveUp,
       idleMs: throttle.idle,
+    },
+    asking: {
+      slackMs: asking.slack,
+      maxSlackMs: asking.maxSlack,
+      pauseMs: asking.pause,
+      quietMs: asking.quiet,
     },
     robots: {
       fresh: { minMs: robots.minFresh, maxMs: robots.fresh },

@@ -63,6 +63,7 @@ describe('with nothing configured', () => {
         giveUpMs: 86_400_000,
         idleMs: 600_000,
       },
+      asking: { slackMs: 30_000, maxSlackMs: 3_600_000, pauseMs: 5_000, quietMs: 60_000 },
       robots: {
         fresh: { minMs: 3_600_000, maxMs: 86_400_000 },
         holdMs: 60_000,

@@ -4,18 +4,46 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseCrawlInput } from '../../src/config/index.ts';
-import { openCrawl } from '../../src/storage/crawls.ts';
+import { lookAfterAll, openCrawl } from '../../src/storage/crawls.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
+import { holdDomain } from '../support/held-domain.ts';
+import { expectPolite } from '../support/polite.ts';
 import { flatSite, links, startWeb } from '../support/web.ts';
 
-describe('a crawl whose workflows are all gone', () => {
-  let amble: Amble;
-  beforeAll(async () => {
-    amble = await startAmble({ throttle: { startWindow: '1s' } });
-  });
-  afterAll(() => amble?.stop());
+let amble: Amble;
+beforeAll(async () => {
+  amble = await startAmble({ throttle: { startWindow: '1s' } });
+});
+afterAll(() => amble?.stop());
 
+describe('a page whose workflow is gone', () => {
+  it('is started again and sends back as lost what its former life is granted, so that its domain goes on', async () => {
+    const web = await startWeb({ site: flatSite(2) });
+    try {
+      const { state, resume } = await holdDomain(amble, web.name('site'));
+      const inLine = (tickets: number) =>
+        expect.poll(async () => (await state()).waiting, { timeout: 20_000 }).toBe(tickets);
+      const seeds = [web.url('site', '/1'), web.url('site', '/2')];
+      // A lease that nobody sends back holds its domain up for as long as a fetch may take: longer than this test.
+      const crawl = await amble.start({ seeds, ...web.network, fetch: { totalTimeout: '10m' } });
+      await inLine(2);
+      const [first] = (await state()).next;
+      await amble.client.workflow.getHandle(first?.workflowId ?? '').terminate();
+      await lookAfterAll(amble.db, crawl.workflowId);
+      await inLine(3);
+
+      await resume();
+      expect(await crawl.result()).toMatchObject({ pages: { Fetched: 2 } });
+      expect((await state()).stats).toMatchObject({ lost: 1 });
+      await expectPolite(amble.db);
+    } finally {
+      await web.stop();
+    }
+  });
+});
+
+describe('a crawl whose workflows are all gone', () => {
   it('is taken up under the same id from what the database knows, and the domain’s gap outlives its throttle', async () => {
     const web = await startWeb({ site: flatSite(20) });
     try {

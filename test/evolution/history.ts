@@ -27,12 +27,16 @@ const attributesSchema = z.looseObject({
   acceptedRequest: z.looseObject({ input: z.looseObject({ name: z.string() }) }).optional(),
   acceptedEventId: z.string().optional(),
   outcome: z.looseObject({ success: payloads.optional() }).optional(),
+  failure: z
+    .looseObject({ timeoutFailureInfo: z.looseObject({ timeoutType: z.string() }).optional() })
+    .optional(),
   workflowId: z.string().optional(),
   workflowExecution: z.looseObject({ workflowId: z.string() }).optional(),
   meta: z.looseObject({ updateId: z.string() }).optional(),
   firstExecutionRunId: z.string().optional(),
   continuedExecutionRunId: z.string().optional(),
   newExecutionRunId: z.string().optional(),
+  startToFireTimeout: z.string().optional(),
 });
 type Attributes = z.infer<typeof attributesSchema>;
 
@@ -94,6 +98,12 @@ function lineOf(
         earlier(attributes.scheduledEventId).activityType?.name,
         gist(attributes.result),
       );
+    case 'ACTIVITY_TASK_TIMED_OUT':
+      return words(
+        'timed out',
+        earlier(attributes.scheduledEventId).activityType?.name,
+        attributes.failure?.timeoutFailureInfo?.timeoutType.replace('TIMEOUT_TYPE_', '').toLowerCase(),
+      );
     case 'MARKER_RECORDED':
       return markerLine(attributes);
     case 'WORKFLOW_EXECUTION_SIGNALED':
@@ -113,12 +123,12 @@ function lineOf(
   }
 }
 
-function markerLine({ markerName, details }: Attributes): string {
+function markerLine({ markerName, details, failure }: Attributes): string {
   const data = z
     .looseObject({ activity_type: z.string().optional(), id: z.string().optional() })
     .parse(firstOf(details?.data ?? details?.['patch-data']) ?? {});
   if (markerName === 'core_patch') return words('patch', data.id);
-  return words('local', data.activity_type, gist(details?.result));
+  return words('local', data.activity_type, failure === undefined ? gist(details?.result) : 'failed');
 }
 
 const told = z.looseObject({

@@ -1,12 +1,11 @@
 /**
  * `npm run histories`: provokes every situation on real engines, checks that the histories show it, and writes them to
- * test/histories. Not part of the test run, which replays what is written there.
+ * test/histories; `npm run histories -- -t 'queued$'` only that one. Not part of the test run, which replays what is written
+ * there. What goes wrong is in record-trouble.ts.
  */
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
-import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
 import {
   cancelCrawlUpdate,
   delayUpdate,
@@ -16,19 +15,26 @@ import {
   resumeCrawlUpdate,
   resumeUpdate,
 } from '../../workflows/messages.ts';
-import { type Amble, startAmble } from '../support/amble.ts';
-import { flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
-import { save } from './fixtures.ts';
-import { attributesOf, beginningOf, type History, readHistory, storyOf } from './history.ts';
+import { startAmble } from '../support/amble.ts';
+import { flatSite, links, type Site } from '../support/web.ts';
+import { KINDS } from './evidence.ts';
+import { attributesOf, beginningOf, type History, storyOf } from './history.ts';
 import {
-  evidenceOf,
-  KINDS,
-  type Kind,
-  missingFrom,
-  nameOf,
-  SITUATIONS,
-  type Situation,
-} from './situations.ts';
+  amble,
+  crawlTo,
+  historyOf,
+  input,
+  keep,
+  keepLastRuns,
+  onAmble,
+  onWeb,
+  pageHandle,
+  storyOfThrottle,
+  throttle,
+  web,
+  workflowsOf,
+} from './recording.ts';
+import { missingFrom, SITUATIONS } from './situations.ts';
 
 /** Two pages in a row; the second is the one whose history is kept where it is about neither robots.txt nor the seed. */
 const chain: Site = (path) => {
@@ -44,73 +50,13 @@ const flaky =
     return count <= failures ? { status: 503 } : { body: 'At last.' };
   };
 
-let amble: Amble;
-let web: TestWeb;
-
-async function onWeb(site: Site, provoke: () => Promise<void>): Promise<void> {
-  web = await startWeb({ site });
-  try {
-    await provoke();
-  } finally {
-    await web.stop();
-  }
-}
-
-const input = (path = '/') => ({ seeds: [web.url('site', path)], ...web.network });
-const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site')));
-
-async function pageHandle(crawlId: string, path: string) {
-  const { url, urlHash } = await amble.db.page.findFirstOrThrow({
-    where: { crawlId, url: web.url('site', path) },
-  });
-  const id = pageWorkflowId(crawlId, { url, urlHash: Buffer.from(urlHash).toString('hex') });
-  return amble.client.workflow.getHandle(id);
-}
-
-const workflowsOf = async (crawlId: string, path: string) => ({
-  crawl: amble.client.workflow.getHandle(crawlId),
-  page: await pageHandle(crawlId, path),
-  throttle: throttle(),
-});
-
-async function historyOf(workflowId: string, runId?: string): Promise<History> {
-  return readHistory(historyToJSON(await amble.client.workflow.getHandle(workflowId, runId).fetchHistory()));
-}
-
-const storyOfThrottle = async () => storyOf(await historyOf(throttle().workflowId));
-
-async function keep(situation: Situation, kind: Kind, history: History): Promise<void> {
-  const story = storyOf(history);
-  const evidence = evidenceOf(situation, kind);
-  if (evidence === null) return;
-  const missing = missingFrom(story, evidence);
-  expect(missing, `${situation}, ${kind}: not there in\n${story.join('\n')}`).toBeNull();
-  await save(nameOf(situation, kind), history);
-}
-
-async function keepLastRuns(situation: Situation, crawlId: string, path = '/'): Promise<void> {
-  const workflows = await workflowsOf(crawlId, path);
-  for (const kind of KINDS) await keep(situation, kind, await historyOf(workflows[kind].workflowId));
-}
-
-async function crawlTo(
-  situation: Situation,
-  path: string,
-  more: Record<string, unknown> = {},
-): Promise<void> {
-  const { crawlId } = await amble.crawl({ ...input(), ...more });
-  await (await pageHandle(crawlId, path)).result();
-  await keepLastRuns(situation, crawlId, path);
-}
-
 describe('on a server like any other', () => {
-  beforeAll(async () => {
-    amble = await startAmble({
+  onAmble(() =>
+    startAmble({
       throttle: { maxBackoff: '10ms', down: '1500ms', maxDown: '1500ms' },
       robots: { hold: '100ms', maxHold: '100ms' },
-    });
-  });
-  afterAll(() => amble?.stop());
+    }),
+  );
 
   it('queued', () => onWeb(flatSite(3), () => crawlTo('queued', '/3', { delay: '1500ms' })));
 
@@ -213,10 +159,7 @@ describe('on a server like any other', () => {
 });
 
 describe('where throttles end soon', () => {
-  beforeAll(async () => {
-    amble = await startAmble({ throttle: { idle: '1s' } });
-  });
-  afterAll(() => amble?.stop());
+  onAmble(() => startAmble({ throttle: { idle: '1s' } }));
 
   it('granted', () =>
     onWeb(chain, async () => {
@@ -231,7 +174,8 @@ const EVENTS_A_RUN = 25;
 
 describe('on a server that suggests early to continue as new', () => {
   let server: TestWorkflowEnvironment;
-  beforeAll(async () => {
+  afterAll(() => server?.teardown());
+  onAmble(async () => {
     const path = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
     server = await TestWorkflowEnvironment.createLocal({
       server: {
@@ -239,14 +183,10 @@ describe('on a server that suggests early to continue as new', () => {
         extraArgs: ['--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${EVENTS_A_RUN}`],
       },
     });
-    amble = await startAmble(
+    return startAmble(
       { throttle: { maxBackoff: '10ms' } },
       { temporalAddress: server.address, namespace: 'default' },
     );
-  });
-  afterAll(async () => {
-    await amble?.stop();
-    await server?.teardown();
   });
 
   it('continued, and taken-over', () =>

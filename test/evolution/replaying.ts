@@ -1,8 +1,8 @@
 /** Replays histories with workflow code: that of the sources, or the same with a difference planted in it. */
 import { fileURLToPath } from 'node:url';
-import { type InjectedSinks, Worker } from '@temporalio/worker';
+import { DefaultLogger, type InjectedSinks, Runtime, Worker } from '@temporalio/worker';
 import { bundleSources } from '../support/bundle-sources.ts';
-import { beginningOf, type History, inOrder } from './history.ts';
+import { beginningOf, type History, inOrder, saidIn } from './history.ts';
 import type { Overheard, Said } from './overhear.ts';
 
 export interface Code {
@@ -10,6 +10,11 @@ export interface Code {
 }
 
 export function currentCode(): Promise<Code> {
+  // Replay says on its own log, too, what tests expect of it.
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: 'ERROR', forward: {} } },
+  });
   return bundleSources([fileURLToPath(new URL('./overhear.ts', import.meta.url))]);
 }
 
@@ -56,4 +61,15 @@ export async function replay(
     error,
     said: inOrder(said.get(runId) ?? []),
   }));
+}
+
+/** The code can be run along the history, and tells others what it told them then. */
+export function agreement({ name, history }: { name: string; history: History }): Verdict {
+  return { name, error: null, said: saidIn(history) };
+}
+
+/** What replay has to say against this one history. */
+export async function objection(workflowBundle: Code, history: History): Promise<Error | null> {
+  const [verdict] = await replay(workflowBundle, [{ name: '', history }]);
+  return verdict?.error ?? null;
 }

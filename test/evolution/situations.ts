@@ -2,11 +2,8 @@
  * What the recorded histories have to show, in the order in which it happens (see storyOf for the words). Each situation is
  * a small crawl of which three histories are kept: the crawl's, one page's and the throttle's.
  */
-export type Kind = 'crawl' | 'page' | 'throttle';
-export const KINDS: readonly Kind[] = ['crawl', 'page', 'throttle'];
-
-/** A kind that is left out has nothing new to show. */
-type Evidence = { readonly [kind in Kind]?: readonly string[] };
+import { type Evidence, KINDS, type Kind } from './evidence.ts';
+import { TROUBLE } from './trouble.ts';
 
 const SERVED = ['update acquire', 'answered acquire granted', 'signal released started'];
 const WHOLE = ['completed openCrawl', 'local sweepCrawl', 'starts CrawlPage', 'timer started', 'completed'];
@@ -125,6 +122,7 @@ export const SITUATIONS = {
     page: ['completed fetchPage attempt Blocked5xx nothing', 'local persistPage', 'timer started'],
     throttle: SERVED,
   },
+  ...TROUBLE,
 } satisfies Record<string, Evidence>;
 
 export type Situation = keyof typeof SITUATIONS;

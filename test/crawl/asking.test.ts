@@ -1,0 +1,93 @@
+/** A page that does not get its slot when it was to have it asks again, until it does. */
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { attributesOf, type History, readHistory, storyOf } from '../evolution/history.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { holdDomain } from '../support/held-domain.ts';
+import { expectPolite } from '../support/polite.ts';
+import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+
+const PATIENTLY = { timeout: 20_000 };
+
+let amble: Amble;
+let web: TestWeb;
+beforeEach(async () => {
+  web = await startWeb({ site: flatSite(4) });
+});
+afterEach(async () => {
+  await web?.stop();
+  await expectPolite(amble.db);
+});
+
+const seeds = (count: number) => Array.from({ length: count }, (_, i) => web.url('site', `/${i + 1}`));
+
+async function historyOf(workflowId: string): Promise<History> {
+  return readHistory(historyToJSON(await amble.client.workflow.getHandle(workflowId).fetchHistory()));
+}
+
+describe('a page in line', () => {
+  beforeAll(async () => {
+    amble = await startAmble({
+      asking: { slack: '200ms', maxSlack: '1s' },
+      throttle: { startWindow: '1s', maxStartWindow: '1s', parallelStartWindow: '1s' },
+    });
+  });
+  afterAll(() => amble?.stop());
+
+  const waiting = (count: number, { state }: Awaited<ReturnType<typeof holdDomain>>) =>
+    vi.waitFor(async () => expect((await state()).waiting).toBe(count), PATIENTLY);
+
+  it('whose throttle was terminated stands in that of the next one, with all others, and is fetched', async () => {
+    const site = await holdDomain(amble, web.name('site'));
+    const crawl = await amble.start({ seeds: seeds(4), ...web.network });
+    await waiting(4, site);
+    await site.nextLife();
+    await waiting(4, site);
+    expect(web.arrivals).toEqual([]);
+    await site.resume();
+    expect((await crawl.result()).pages).toEqual({ Fetched: 4 });
+  });
+
+  it('asks anew each time, after twice the time and at last after the longest', async () => {
+    const site = await holdDomain(amble, web.name('site'));
+    const crawl = await amble.start({ seeds: seeds(1), ...web.network });
+    await waiting(1, site);
+    const [page] = (await site.state()).next;
+    const timers = async () => {
+      const { events } = await historyOf(page?.workflowId ?? '');
+      return events
+        .map((event) => attributesOf(event).startToFireTimeout)
+        .filter((span) => span !== undefined);
+    };
+    await vi.waitFor(async () => expect((await timers()).length).toBeGreaterThan(4), PATIENTLY);
+    // On top of it comes the time of its turn: that is now, by a clock that may be some milliseconds ahead.
+    const tenths = (await timers()).map((span) => Math.floor(Number.parseFloat(span) * 10));
+    expect(tenths.slice(0, 5)).toEqual([2, 4, 8, 10, 10]);
+    // What the server remembers of an earlier ask is not the answer to this one.
+    const heard = storyOf(await historyOf(site.throttle.workflowId)).filter(
+      (line) => line === 'update acquire',
+    );
+    expect(heard.length).toBeGreaterThan(4);
+    await site.resume();
+    expect((await crawl.result()).pages).toEqual({ Fetched: 1 });
+  });
+});
+
+describe('where one page may stand in line', () => {
+  beforeAll(async () => {
+    amble = await startAmble({ throttle: { queueLimit: 1 } });
+  });
+  afterAll(() => amble?.stop());
+
+  it('the others come back later, and all of them are fetched', async () => {
+    const site = await holdDomain(amble, web.name('site'));
+    const crawl = await amble.start({ seeds: seeds(4), ...web.network, window: 4 });
+    const sentAway = async () => {
+      const story = storyOf(await historyOf(site.throttle.workflowId));
+      return story.filter((line) => line === 'answered acquire full').length;
+    };
+    await vi.waitFor(async () => expect(await sentAway()).toBeGreaterThanOrEqual(3), PATIENTLY);
+    await site.resume();
+    expect((await crawl.result()).pages).toEqual({ Fetched: 4 });
+  });
+});

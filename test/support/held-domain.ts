@@ -1,0 +1,39 @@
+/** A domain on hold from before the first ask: pages stand in its line for as long as a test wants them to. */
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { expect } from 'vitest';
+import { throttleStart } from '../../activities/throttle-start.ts';
+import type { DomainThrottle } from '../../workflows/domain-throttle.ts';
+import { throttleId } from '../../workflows/ids.ts';
+import { pauseUpdate, resumeUpdate, throttleQuery } from '../../workflows/messages.ts';
+import type { ThrottleView } from '../../workflows/throttle/view.ts';
+import type { Amble } from './amble.ts';
+
+export interface HeldDomain {
+  /** By its id only: whichever life of the throttle runs now. */
+  throttle: ReturnType<Amble['client']['workflow']['getHandle']>;
+  state(): Promise<ThrottleView>;
+  resume(): Promise<void>;
+  /** Terminates the throttle, and returns once another one runs: somebody has asked again. */
+  nextLife(): Promise<void>;
+}
+
+export async function holdDomain({ client, config }: Amble, domain: string): Promise<HeldDomain> {
+  const startWorkflowOperation = new WithStartWorkflowOperation<typeof DomainThrottle>(
+    'DomainThrottle',
+    throttleStart(config, domain),
+  );
+  await client.workflow.executeUpdateWithStart(pauseUpdate, { startWorkflowOperation });
+  const throttle = client.workflow.getHandle(throttleId(domain));
+  return {
+    throttle,
+    state: () => throttle.query(throttleQuery),
+    async resume() {
+      await throttle.executeUpdate(resumeUpdate);
+    },
+    async nextLife() {
+      const { runId } = await throttle.describe();
+      await throttle.terminate();
+      await expect.poll(async () => (await throttle.describe()).runId, { timeout: 20_000 }).not.toBe(runId);
+    },
+  };
+}
