@@ -36,11 +36,9 @@ export async function fetchDocument(
   }
   const wanted = wantedOf(settings, { sitemap: input.sitemap === true });
   const earlier = await usableCopy(deps, wanted, input.url);
-  const line = { domain: input.domain, length: input.line ?? 0 };
-  deps.digestion.hasCome(line);
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
-  await deps.digestion.roomFor(line, lease.signal);
+  await deps.digestion.roomFor({ domain: input.domain, length: input.line ?? 0 }, lease.signal);
   const exchange = await sendRequest({
     url: input.url,
     headers: {
@@ -59,7 +57,7 @@ export async function fetchDocument(
   const noteUncounted = async () => {
     if (request !== null) await recordRequest(deps.db, 'page', { ...request, crawlId, pageId });
   };
-  if (exchange.kind === 'response') deps.digestion.begin(pageId, input.domain);
+  if (exchange.kind === 'response') deps.digestion.begin(pageId);
   // The slot is free for the next page while this one's body is stored.
   await lease.report();
   if (exchange.kind === 'refused') return exchange;
