@@ -79,12 +79,15 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
 
 async function startWorkerHere(
   config: AmbleConfig,
-  { temporal: { address, namespace }, databaseUrl }: Engines,
+  { temporal: { address, namespace }, databaseUrl, moved }: Engines,
   log: Logger,
   onlyThrottles: boolean,
 ): Promise<RunningWorker> {
   surviveBugs(log);
-  return startWorker({ config, temporal: { address, namespace }, databaseUrl, log, onlyThrottles });
+  const temporal = { address, namespace };
+  const worker = await startWorker({ config, temporal, databaseUrl, log, onlyThrottles });
+  // Where its engines have gone it cannot follow.
+  return { ...worker, failed: Promise.race([worker.failed, moved]) };
 }
 
 /** Opens a session, works in it and closes it in order, however the work ends. */
