@@ -2,12 +2,20 @@
  * One page, from its admission to its final status: ask for a slot, fetch, parse, persist, start what was found.
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
-import { CancellationScope, continueAsNew, isCancellation, patched, sleep } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  patched,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
 import type { AttemptEvent, ParseInput, PersistResult, Unreported } from '../activities/index.ts';
 import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
 import { apart, local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
+import { robotsHopQuery } from './messages.ts';
 import { askingOf, type PageInput, type RobotsHop } from './pages.ts';
 import { digest, settle } from './record.ts';
 import { retryDelayMs } from './retry-policy.ts';
@@ -75,6 +83,7 @@ class PageVisit {
     this.sentAndLost = input.carry?.sentAndLost ?? 0;
     this.robotsHop = input.carry?.robotsHop ?? null;
     this.pauseMs = askingOf(input.settings).pauseMs;
+    setHandler(robotsHopQuery, () => this.robotsHop);
   }
 
   async run(): Promise<void> {

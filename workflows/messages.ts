@@ -3,6 +3,7 @@
  * send them by these definitions, people by their names with the stock Temporal CLI.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { RobotsHop } from './pages.ts';
 import type { Place } from './throttle/place.ts';
 import type { Answer, Ask, DelayRange, Lease, Release, Start } from './throttle/types.ts';
 import type { ThrottleView } from './throttle/view.ts';
@@ -26,6 +27,8 @@ export const placeQuery = defineQuery<Place, [string]>('place');
 
 // To CrawlPage.
 export const grantedSignal = defineSignal<[Lease]>('granted');
+// The robots.txt it wants first, where that was redirected, maybe to another domain's line; null: none.
+export const robotsHopQuery = defineQuery<RobotsHop | null>('robotsHop');
 
 // To Crawl: "look now", sent by a page that found nothing else open. Never sent by every page.
 export const nudgeSignal = defineSignal('nudge');

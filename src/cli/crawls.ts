@@ -1,11 +1,6 @@
 /** Crawls as the command line meets them: new ones, running ones, and ones whose processes died. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Client,
-  WorkflowFailedError,
-  type WorkflowHandle,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type AmbleConfig, BadInput, type CrawlRequest, writeCrawlInput } from '../config/index.ts';
 import type { Database } from '../storage/database.ts';
@@ -15,6 +10,7 @@ import type { RunningWorker } from '../worker.ts';
 import { commandLine } from './command-line.ts';
 import { hasEnded } from './has-ended.ts';
 import { type Patience, patiently } from './patiently.ts';
+import { workflowStatus } from './workflow-status.ts';
 
 const LOOK_EVERY_MS = 200;
 
@@ -46,7 +42,7 @@ export async function reachCrawl({ client, db, config, crawlId, request }: Reach
   const input = row ? { seeds: row.seeds } : request && writeCrawlInput(request, config.politenessKey);
   if (!input) {
     const handle = client.workflow.getHandle(crawlId);
-    if ((await statusOf(handle)) === 'RUNNING') return { kind: 'open', handle, known: true };
+    if ((await workflowStatus(client, crawlId)) === 'RUNNING') return { kind: 'open', handle, known: true };
     throw new BadInput(
       `There is no crawl named ${crawlId}; give it URLs to start one, or see "${commandLine(['status'], {})}".`,
     );
@@ -76,7 +72,7 @@ export async function takeUpForgotten({
   const unfinished = await db.crawl.findMany({ where: { finishedAt: null }, select: { id: true } });
   const forgotten: string[] = [];
   for (const { id } of unfinished) {
-    if ((await statusOf(client.workflow.getHandle(id))) === null) forgotten.push(id);
+    if ((await workflowStatus(client, id)) === null) forgotten.push(id);
   }
   for (const crawlId of forgotten) await reachCrawl({ client, db, config, crawlId, request: null });
   return forgotten;
@@ -125,14 +121,4 @@ export async function untilOpened(db: Database, crawlId: string, ended: Promise<
     over = await Promise.race([ended.then(() => true), sleep(LOOK_EVERY_MS, false)]);
   }
   throw new Error(`Crawl ${crawlId} was ended by somebody before it had begun.`);
-}
-
-/** null: the server has never heard of it, or has forgotten it. */
-async function statusOf(handle: WorkflowHandle): Promise<string | null> {
-  try {
-    return (await handle.describe()).status.name;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  }
 }

@@ -38,7 +38,7 @@ export function domainOf(typed: string, keyedBy: PolitenessUnit): string {
 }
 
 export function throttleView(client: Client | null, domain: string): Promise<ThrottleView | null> {
-  return askThrottle(client, domain, throttleQuery);
+  return askWorkflow(client, throttleId(domain), throttleQuery);
 }
 
 /** Of those that run. Where nobody answers for the first, nobody answers for the others: one silence is enough. */
@@ -66,17 +66,17 @@ async function runningThrottles(client: Client): Promise<Set<string>> {
   return ids;
 }
 
-/** null: there is no Temporal server, the throttle does not run, or no worker answers for it. */
-export async function askThrottle<Answer, Args extends unknown[]>(
+/** null: there is no Temporal server, the workflow does not run, or no worker answers for it. */
+export async function askWorkflow<Answer, Args extends unknown[]>(
   client: Client | null,
-  domain: string,
+  workflowId: string,
   query: QueryDefinition<Answer, Args>,
   ...args: Args
 ): Promise<Answer | null> {
   if (client === null) return null;
   try {
     return await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
-      client.workflow.getHandle(throttleId(domain)).query(query, ...args),
+      client.workflow.getHandle(workflowId).query(query, ...args),
     );
   } catch (error) {
     if (isSilence(error)) return null;

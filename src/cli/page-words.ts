@@ -1,4 +1,5 @@
 /** A page in words: where it is now and why, and what was tried. */
+import type { RobotsHop } from '../../workflows/pages.ts';
 import type { Place } from '../../workflows/throttle/place.ts';
 import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { ordinal } from '../../workflows/words.ts';
@@ -11,6 +12,8 @@ import { renderTable } from './table.ts';
 export interface Whereabouts {
   place: Place;
   domain: ThrottleView;
+  /** Set: it is the throttle of another domain, to which the page's robots.txt was redirected. */
+  robots?: RobotsHop;
 }
 
 export function renderPage(report: PageReport, where: Whereabouts | null, now: Date): string[] {
@@ -45,15 +48,15 @@ export function whereAndWhy(report: PageReport, where: Whereabouts | null, now: 
     case 'Waiting':
       return stands ?? asleep(report, now);
     case 'Queued':
-      if (where?.place.kind === 'granted') return beingFetched(page.domain, where.place, now);
+      if (where?.place.kind === 'granted') return atThrottle(page, where, now);
       if (stands !== null) return stands;
-      if (where?.place.kind === 'in-line') return inLine(page, where.place, where.domain, now);
+      if (where?.place.kind === 'in-line') return atThrottle(page, where, now);
       if (page.nextAt !== null && page.nextAt > now) return asleep(report, now);
       if (robotsTrouble !== null && robotsTrouble.heldUntil > now)
         return `its robots.txt cannot be read since ${clock(robotsTrouble.since, now)} (${robotsTrouble.error}); tried again at ${clock(robotsTrouble.heldUntil, now)}.`;
       return where === null
         ? `it waits for a slot of ${page.domain}, whose throttle does not answer: is a worker running?`
-        : 'under way: about to ask for a slot, or being recorded.';
+        : atThrottle(page, where, now);
     case 'Fetched':
       return `status ${page.statusCode}${page.fetchedAt === null ? '' : ` at ${clock(page.fetchedAt, now)}`}${page.title === null ? '.' : `, "${page.title}".`}`;
     case 'Redirected':
@@ -64,6 +67,19 @@ export function whereAndWhy(report: PageReport, where: Whereabouts | null, now: 
     case 'Blocked':
     case 'Cancelled':
       return page.reason ?? 'no reason on record.';
+  }
+}
+
+function atThrottle(page: PageReport['page'], { place, domain, robots }: Whereabouts, now: Date): string {
+  const wanted = robots ?? page;
+  const first = robots === undefined ? '' : `first its robots.txt, which leads to ${robots.url}: `;
+  switch (place.kind) {
+    case 'granted':
+      return first + beingFetched(wanted.domain, place, now);
+    case 'in-line':
+      return first + inLine(wanted, place, domain, now);
+    case 'absent':
+      return `${first}under way: about to ask for a slot, or being recorded.`;
   }
 }
 
@@ -101,7 +117,7 @@ function beingFetched(domain: string, place: At<'granted'>, now: Date): string {
 }
 
 function inLine(
-  { domain, url }: PageReport['page'],
+  { domain, url }: Pick<RobotsHop, 'domain' | 'url'>,
   place: At<'in-line'>,
   view: ThrottleView,
   now: Date,

@@ -79,14 +79,17 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
 
 async function startWorkerHere(
   config: AmbleConfig,
-  { temporal: { address, namespace }, databaseUrl }: Engines,
+  { temporal: { address, namespace }, databaseUrl, moved }: Engines,
   log: Logger,
   onlyThrottles: boolean,
 ): Promise<RunningWorker> {
   surviveBugs(log);
   // The larger half of the program: who mistyped an option, or only looks, does not wait for it.
   const { startWorker } = await import('../worker.ts');
-  return startWorker({ config, temporal: { address, namespace }, databaseUrl, log, onlyThrottles });
+  const temporal = { address, namespace };
+  const worker = await startWorker({ config, temporal, databaseUrl, log, onlyThrottles });
+  // Where its engines have gone it cannot follow.
+  return { ...worker, failed: Promise.race([worker.failed, moved]) };
 }
 
 /** Opens a session, works in it and closes it in order, however the work ends. */

@@ -52,7 +52,7 @@ export class EngineDidNotStart extends Error {
   }
 }
 
-interface RunningEngine {
+export interface RunningEngine {
   pid: number;
   ports: number[];
 }
@@ -66,7 +66,7 @@ const PAUSE_BETWEEN_ATTEMPTS_MS = 500;
 
 /** The ports of this engine, which runs and answers when this returns. */
 export async function ensureRunning(kind: EngineKind): Promise<number[]> {
-  const running = await find(kind);
+  const running = await findEngine(kind);
   if (running !== null) {
     if ((await becomesReady(kind, running)) === 'ready') return running.ports;
     await stopEngine(kind);
@@ -90,7 +90,7 @@ export async function ensureRunning(kind: EngineKind): Promise<number[]> {
 
 /** Stops it if it runs, and returns when it is gone. */
 export async function stopEngine(kind: EngineIdentity): Promise<void> {
-  const running = await find(kind);
+  const running = await findEngine(kind);
   if (running === null) return;
   for (const { signal, waitMs } of kind.stopping) {
     try {
@@ -104,15 +104,11 @@ export async function stopEngine(kind: EngineIdentity): Promise<void> {
 }
 
 export async function isRunning(kind: EngineIdentity): Promise<boolean> {
-  return (await find(kind)) !== null;
+  return (await findEngine(kind)) !== null;
 }
 
-/** The ports it was started on; null: it does not run. */
-export async function portsOf(kind: EngineIdentity): Promise<number[] | null> {
-  return (await find(kind))?.ports ?? null;
-}
-
-async function find(kind: EngineIdentity): Promise<RunningEngine | null> {
+/** With the ports it was started on, whether it answers there yet or not; null: it does not run. */
+export async function findEngine(kind: EngineIdentity): Promise<RunningEngine | null> {
   const record = await readRecord(kind.record);
   return record !== null && (await isThisEngine(kind, record.pid)) ? record : null;
 }

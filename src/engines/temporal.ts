@@ -1,7 +1,13 @@
 /** The embedded Temporal dev server. */
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { EngineDidNotStart, type EngineIdentity, type EngineKind, ensureRunning, portsOf } from './engine.ts';
+import {
+  EngineDidNotStart,
+  type EngineIdentity,
+  type EngineKind,
+  ensureRunning,
+  findEngine,
+} from './engine.ts';
 import type { Home } from './home.ts';
 import { LOOPBACK } from './ports.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
@@ -106,7 +112,7 @@ async function setAside(database: string): Promise<string> {
 
 /** null: it does not run, or does not answer. */
 export async function findEmbedded(home: Home, namespace: string): Promise<TemporalServer | null> {
-  const [port, uiPort] = (await portsOf(temporalEngine(home))) ?? [];
+  const [port, uiPort] = (await findEngine(temporalEngine(home)))?.ports ?? [];
   if (port === undefined) return null;
   const server = serverOn(namespace, port, uiPort);
   return (await probeTemporal(server.address, namespace)) === 'serves' ? server : null;

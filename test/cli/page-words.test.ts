@@ -146,6 +146,25 @@ describe('a page that has begun', () => {
     expect(say({ page }, { place: granted, domain })).toBe('it is being fetched since 13:59:00.');
   });
 
+  it('says that its robots.txt, which was redirected, is in the line of another domain', () => {
+    const robots = {
+      origin: 'https://example.org',
+      url: 'https://other.org/robots.txt',
+      domain: 'other.org',
+      hop: 1,
+    };
+    expect(say({ page }, { place, domain, robots })).toBe(
+      'first its robots.txt, which leads to https://other.org/robots.txt: 3rd of 12 in line for a slot of other.org, expected in 20 s; the gap is 10 s, because of Crawl-delay in robots.txt.',
+    );
+    const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
+    expect(say({ page }, { place: granted, domain, robots })).toBe(
+      'first its robots.txt, which leads to https://other.org/robots.txt: it is being fetched since 13:59:00.',
+    );
+    expect(say({ page }, { place: { kind: 'absent' }, domain, robots })).toBe(
+      'first its robots.txt, which leads to https://other.org/robots.txt: under way: about to ask for a slot, or being recorded.',
+    );
+  });
+
   it('says that nobody answers for its throttle, or what robots.txt has to do with it', () => {
     expect(say({ page })).toBe(
       'it waits for a slot of example.org, whose throttle does not answer: is a worker running?',

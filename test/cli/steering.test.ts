@@ -23,6 +23,11 @@ beforeAll(async () => {
     brisk: flatSite(20),
     down: (path) => (path === '/robots.txt' ? undefined : { status: 503 }),
     mute: () => ({ status: 503 }),
+    moved: (path) =>
+      path === '/robots.txt'
+        ? { status: 302, headers: { location: web.url('held', '/robots.txt') } }
+        : undefined,
+    held: () => ({ body: 'User-agent: *' }),
   });
 });
 
@@ -34,6 +39,10 @@ afterAll(async () => {
 
 /** On the engines and the task queue of this test. */
 function program(...args: string[]) {
+  return programOn(amble.config.taskQueue, ...args);
+}
+
+function programOn(taskQueue: string, ...args: string[]) {
   const { temporalAddress, namespace } = testEngines();
   return runAmble(args, {
     cwd,
@@ -41,7 +50,7 @@ function program(...args: string[]) {
       DATABASE_URL: amble.databaseUrl,
       TEMPORAL_ADDRESS: temporalAddress,
       TEMPORAL_NAMESPACE: namespace,
-      AMBLE_TASK_QUEUE: amble.config.taskQueue,
+      AMBLE_TASK_QUEUE: taskQueue,
     },
   });
 }
@@ -122,6 +131,15 @@ describe('a domain with pages in line', () => {
     expect((await program('domain', 'resume', 'unmet.test')).stdout).toMatch(/^unmet\.test: open$/m);
   });
 
+  test('is held, and shown as held, though no worker runs', async () => {
+    const nobodys = `${amble.config.taskQueue}-nobody`;
+    const paused = await programOn(nobodys, 'domain', 'pause', 'unattended.test');
+    expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^unattended\.test: paused$/m) });
+    const shown = await programOn(nobodys, 'domain', 'show', 'unattended.test');
+    expect(shown.stdout).toMatch(/^unattended\.test: paused$/m);
+    expect(shown.stdout).toMatch(/Its throttle does not run or has no worker to answer/);
+  }, 60_000);
+
   test.each(['a.test/path', 'a.test:8080', ''])('that is none is refused: %j', async (name) => {
     expect(await program('domain', 'show', name)).toEqual({
       code: 2,
@@ -186,6 +204,43 @@ describe('a crawl', () => {
     expect(stdout).toMatch(/Now +Waiting: tried again at .*: robots\.txt of http:.* answered 503\./);
     expect(stdout).toMatch(/Attempts +none yet/);
     await amble.client.workflow.getHandle('mute').cancel();
+  });
+
+  test('whose robots.txt is redirected says in whose line its page stands for it', async () => {
+    await program('domain', 'pause', web.name('held'));
+    await amble.start({ seeds: [web.url('moved')], ...web.network }, 'moved');
+    const held = amble.client.workflow.getHandle(`throttle:${web.name('held')}`);
+    const inLine = async () => (await held.query(throttleQuery)).waiting;
+    await expect.poll(inLine, { timeout: 60_000 }).toBe(1);
+    const { stdout } = await program('page', web.url('moved'));
+    expect(stdout).toContain(
+      `Queued: first its robots.txt, which leads to ${web.url('held', '/robots.txt')}: 1st of 1 in line for a slot of ${web.name('held')}, which is paused by an operator.`,
+    );
+    await amble.client.workflow.getHandle('moved').cancel();
+  });
+
+  test('that no workflow carries has nobody at work, though a worker runs: lost by Temporal, or terminated', async () => {
+    await amble.db.crawl.create({ data: { id: 'lost', seeds: [], settings: {}, scopeHosts: [] } });
+    await amble.start({ seeds: [web.url('slow')], ...web.network, delay: '1h' }, 'terminated');
+    const opened = () => amble.db.crawl.count({ where: { id: 'terminated' } });
+    await expect.poll(opened, { timeout: 60_000 }).toBe(1);
+    expect(JSON.parse((await program('status', 'terminated', '--json')).stdout)).toMatchObject({
+      atWork: true,
+    });
+    await amble.client.workflow.getHandle('terminated').terminate('by hand');
+
+    const listed = await program('status');
+    for (const id of ['lost', 'terminated'])
+      expect(listed.stdout).toMatch(new RegExp(`^${id} +Running, nobody at work `, 'm'));
+    expect((await program('status', 'lost')).stdout).toContain(
+      'Nobody works on it now: the Temporal server knows nothing of it. To go on: amble crawl --id lost',
+    );
+    const { stdout } = await program('status', 'terminated');
+    expect(stdout).toMatch(/^Crawl terminated is unfinished \(Running\)/m);
+    expect(stdout).toContain(
+      'Nobody works on it now: its workflow does not run (terminated). To go on: amble crawl --id terminated',
+    );
+    await amble.db.crawl.delete({ where: { id: 'lost' } });
   });
 
   test('that does not exist is one sentence and exit code 2', async () => {

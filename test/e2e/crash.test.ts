@@ -73,14 +73,34 @@ test('a crawl whose every process was killed is shown as what it is, and taken u
   for (const holder of holders) await holder.release();
 });
 
-test('"amble up" goes on with a crawl whose processes and whose Temporal database are gone', async () => {
-  await crawlSome();
-  await killEverything();
+async function loseTemporalDatabase(): Promise<void> {
   const { database } = homeAt(amble.home).temporal;
   for (const part of ['', '-wal', '-shm']) await rm(`${database}${part}`, { force: true });
+}
+
+test('"amble up" goes on with a crawl whose Temporal database is gone, before its start and under it', async () => {
+  await crawlSome();
+  await killEverything();
+  await loseTemporalDatabase();
+
+  const worker = amble.start('worker');
+  await worker.says(/Worker ready/);
+  expect(await status()).toMatchObject({ status: 'Running', atWork: false });
+  expect((await amble.run('status', 'same')).stdout).toContain(
+    `Nobody works on it now: the Temporal server knows nothing of it. To go on: amble crawl --id same --home ${amble.home}`,
+  );
 
   const up = amble.start('up');
-  await up.says(/Crawl same is unfinished and unknown to the Temporal server: taking it up/);
+  const takesUp = /Crawl same is unfinished and unknown to the Temporal server: taking it up/g;
+  await up.says(takesUp);
+  expect(await status()).toMatchObject({ status: 'Running', atWork: true });
+  worker.kill('SIGTERM');
+  await worker.ended;
+
+  await loseTemporalDatabase();
+  await amble.killEngine('temporal');
+  const times = () => up.said().stderr.match(takesUp)?.length;
+  await expect.poll(times, { timeout: 60_000 }).toBe(2);
   await expect
     .poll(status, { timeout: 200_000, interval: 500 })
     .toMatchObject({ status: 'Completed', atWork: false, pages: COMPLETE });

@@ -1,5 +1,6 @@
 /** Embedded engines and the command that runs on them: they die under it, and it is told to stop. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { holdPort } from '../engines/home-of-test.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { shortGapsOnArrival } from './politeness.ts';
 import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
@@ -63,6 +64,28 @@ test('a crawl brings its engines back when they are killed under it, and goes on
   expect(stderr.match(/Postgres can be reached again/g) ?? []).toHaveLength(told.length);
   expect(shortGapsOnArrival(web.arrivals, () => DELAY_MS)).toEqual([]);
   expect(await amble.processes()).toEqual([]);
+});
+
+test('a command whose engine comes back on another port ends with an error, for whoever starts it again', async () => {
+  await amble.remove();
+  amble = await makeInstallation({ settings: { stopWithin: '2s' } });
+  const up = amble.start('up');
+  await up.says(/Amble is up/);
+  const [port = 0] = await amble.ports();
+  // It must not be the first to the port that is free now.
+  up.kill('SIGSTOP');
+  await amble.killEngine('temporal');
+  const holder = await holdPort(port);
+  up.kill('SIGCONT');
+  const { code, stderr } = await up.ended;
+  expect({ code, lastWords: stderr.trimEnd().split('\n').at(-1) }).toEqual({
+    code: 1,
+    lastWords: expect.stringMatching(
+      /^amble: The embedded Temporal server ended, its port \d+ was taken, and it had to be started on \d+, where/,
+    ),
+  });
+  expect(await amble.processes()).toEqual([]);
+  await holder.release();
 });
 
 test('a second stop signal ends a crawl at once, and its engines with it', async () => {

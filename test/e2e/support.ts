@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { portsOf } from '../../src/engines/engine.ts';
+import { findEngine } from '../../src/engines/engine.ts';
 import { startEngines } from '../../src/engines/index.ts';
 import { postgresEngine } from '../../src/engines/postgres.ts';
 import { temporalEngine } from '../../src/engines/temporal.ts';
@@ -80,8 +80,8 @@ export async function makeInstallation({
     look: (see) => lookInside(home.directory, see),
     processes: home.processes,
     ports: async () =>
-      (await Promise.all([portsOf(temporalEngine(home)), portsOf(postgresEngine(home))])).flatMap(
-        (ports) => ports ?? [],
+      (await Promise.all([findEngine(temporalEngine(home)), findEngine(postgresEngine(home))])).flatMap(
+        (engine) => engine?.ports ?? [],
       ),
     async killEngines() {
       const { temporal, postgres } = await home.pids();

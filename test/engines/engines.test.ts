@@ -165,7 +165,20 @@ test('a Temporal address where nothing answers is named, with what to do', async
   await expect(starting).rejects.toThrow(/No Temporal server answers at 127\.0\.0\.1:1.*TEMPORAL_ADDRESS/);
 });
 
-test('a home that has a Temporal database of its own joins no stranger, though its own server is dead', async () => {
+test('a home without a Temporal database joins a server at the usual address, without a word', async () => {
+  const { temporalAddress: usualAddress } = testEngines();
+  const said: string[] = [];
+  const engines = await startEngines({
+    home: home.directory,
+    usualAddress,
+    say: (line) => said.push(line),
+  });
+  expect(engines.temporal).toMatchObject({ embedded: false, address: usualAddress });
+  expect(said.filter((line) => line.includes(usualAddress))).toEqual([]);
+  await engines.stop();
+});
+
+test('a home that has a Temporal database of its own joins no stranger, though its own server is dead, and says so', async () => {
   const { temporalAddress: stranger } = testEngines();
   const options = { home: home.directory, usualAddress: stranger };
   expect(await findTemporal(options)).toMatchObject({ address: stranger });
@@ -177,12 +190,16 @@ test('a home that has a Temporal database of its own joins no stranger, though i
   expect(await findTemporal(options)).toBeNull();
 
   const binary = process.env.AMBLE_TEMPORAL_BINARY;
+  const said: string[] = [];
   const engines = await startEngines({
     ...options,
     ...(binary !== undefined && { temporalBinary: binary }),
-    say: () => {},
+    say: (line) => said.push(line),
   });
   expect(engines.temporal).toMatchObject({ embedded: true });
+  expect(said).toEqual([
+    `The Temporal server at ${stranger} is not used, because ${home.directory} has one of its own, at ${engines.temporal.address}, with its crawls: to use the other, set TEMPORAL_ADDRESS=${stranger}.`,
+  ]);
   expect(await findTemporal(options)).toEqual(engines.temporal);
   await engines.stop();
 });

@@ -105,7 +105,11 @@ async function processesOf(directory: string): Promise<string[]> {
 /** Somebody else's server, one that answers nobody, as soon as whoever had the port is gone. */
 export async function holdPort(port: number): Promise<{ release(): Promise<void> }> {
   for (;;) {
-    const server = createServer().listen(port, '127.0.0.1');
+    // Who hangs up is let go.
+    const server = createServer((socket) => void socket.on('error', () => {}).resume()).listen(
+      port,
+      '127.0.0.1',
+    );
     const listens = await once(server, 'listening').then(
       () => true,
       () => false,

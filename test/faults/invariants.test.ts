@@ -212,6 +212,53 @@ describe('attempts within policy', () => {
     expect(found).toEqual([`${B} paid 1 attempts for 0 failures of its site`]);
   });
 
+  describe('with a site that failed for a while', () => {
+    /** B's first attempt, from 1,200 to 1,220, got no answer. */
+    const unanswered = (fromMs: number, untilMs: number) =>
+      violationsOf(({ arrivals: [a, , b2] }) => ({
+        arrivals: [a ?? fail(), arrival(B, 1_201, { status: null }), b2 ?? fail()],
+        injected: [{ fault: 'drop', fromMs, untilMs, exposed: [], ofTheSite: true }],
+      }));
+
+    test.each([
+      ['began under it', 1_100, 1_210],
+      ['was under way when it began', 1_210, 1_500],
+      ['lasted longer than it', 1_205, 1_206],
+    ])('an attempt that %s is the fault of the site', (_what, fromMs, untilMs) => {
+      expect(unanswered(fromMs, untilMs)).toEqual([]);
+    });
+
+    test.each([
+      ['had ended before', 1_400, 1_700],
+      ['began after', 700, 1_000],
+    ])('an attempt that %s it is not excused by it', (_what, fromMs, untilMs) => {
+      expect(unanswered(fromMs, untilMs)).toEqual([`${B} paid 1 attempts for 0 failures of its site`]);
+    });
+
+    test('one attempt may be charged, not two', () => {
+      const found = violationsOf(({ attempts: [a], arrivals: [arrivalOfA] }) => ({
+        pages: [
+          { url: A, status: 'Fetched', attempts: 1 },
+          { url: B, status: 'Fetched', attempts: 3 },
+        ],
+        attempts: [
+          a ?? fail(),
+          attempt(B, 1, 1_200, { outcome: 'Failed' }),
+          attempt(B, 2, 2_300, { outcome: 'Failed' }),
+          attempt(B, 3, 3_400),
+        ],
+        arrivals: [
+          arrivalOfA ?? fail(),
+          arrival(B, 1_201, { status: null }),
+          arrival(B, 2_301, { status: null }),
+          arrival(B, 3_401),
+        ],
+        injected: [{ fault: 'drop', fromMs: 1_150, untilMs: 1_450, exposed: [], ofTheSite: true }],
+      }));
+      expect(found).toEqual([`${B} paid 2 attempts for 1 failures of its site`]);
+    });
+  });
+
   test('three fetches lost with their workers may be charged as one attempt', () => {
     const found = violationsOf(({ arrivals: [a, , b2] }) => ({
       arrivals: [a ?? fail(), arrival(B, 1_201, { status: null }), b2 ?? fail()],

@@ -9,6 +9,9 @@ import type { Arrival, AttemptOnRecord, Evidence, Injected } from './evidence.ts
 /** Between the write of a request and its arrival: the scheduler's, not the crawler's. */
 const JITTER_MS = 20;
 
+/** By how much a time on record, which is told by the throttle's clock, may be off. */
+const CLOCK_MS = 100;
+
 /** Times a request must have been lost with its worker before that may cost the page an attempt. */
 const LOSSES_PER_ATTEMPT = 3;
 
@@ -152,15 +155,27 @@ function attemptsWithinPolicy({ pages, attempts, arrivals, injected, policy }: E
       if (waited < policy.retryAfterMs)
         violations.push(`${url} was tried again after ${waited} ms, not ${policy.retryAfterMs} ms`);
     }
-    const charged = made.filter(({ outcome }) => isRetryable(outcome)).length;
+    const failed = made.filter(({ outcome }) => isRetryable(outcome));
+    const charged = failed.length;
     const refused = (visits.get(url) ?? []).filter(({ status }) => status !== null && status >= 500).length;
-    const failures = refused + injected.filter(({ ofTheSite }) => ofTheSite).length;
+    const failures = refused + failed.filter((attempt) => metByTheSite(attempt, injected)).length;
     const losses = injected.filter(({ exposed }) => exposed.includes(url)).length;
     const owed = failures + Math.floor(losses / LOSSES_PER_ATTEMPT);
     if (charged > owed)
       violations.push(`${url} paid ${charged} attempts for ${failures} failures of its site`);
     return violations;
   });
+}
+
+/** The attempt was under way while the site failed. */
+function metByTheSite(
+  { startedAtMs, finishedAtMs }: AttemptOnRecord,
+  injected: readonly Injected[],
+): boolean {
+  return injected.some(
+    ({ ofTheSite, fromMs, untilMs }) =>
+      ofTheSite && (startedAtMs ?? finishedAtMs) <= untilMs + CLOCK_MS && finishedAtMs >= fromMs - CLOCK_MS,
+  );
 }
 
 function pageVisits(arrivals: readonly Arrival[]): Map<string, Arrival[]> {

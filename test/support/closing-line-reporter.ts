@@ -1,6 +1,7 @@
 /** Ends a test run with one line for machines, `N passed, N failed`, alone and last. */
 import { writeSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
+import { closingLines } from './closing-lines.ts';
 
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
@@ -16,8 +17,7 @@ export default class ClosingLineReporter implements Reporter {
       // A file that did not load, or whose hooks failed, may have no failed test to show for it.
       count.failed += failedTests === 0 && module.state() === 'failed' ? 1 : failedTests;
     }
-    const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
     // At the very end: the other reporters and the teardown have words of their own.
-    process.once('exit', () => writeSync(1, `${count.passed} passed, ${count.failed} failed${skipped}\n`));
+    process.once('exit', () => writeSync(1, closingLines(count)));
   }
 }

@@ -1,11 +1,11 @@
 /** `amble page`: where one page is now and why, and every attempt at it. */
 import type { Client } from '@temporalio/client';
-import { pageWorkflowId } from '../../../workflows/ids.ts';
-import { placeQuery } from '../../../workflows/messages.ts';
+import { pageWorkflowId, throttleId } from '../../../workflows/ids.ts';
+import { placeQuery, robotsHopQuery } from '../../../workflows/messages.ts';
 import { BadInput } from '../../config/index.ts';
 import { type PageReport, readPage } from '../../storage/page-report.ts';
 import { normaliseUrl } from '../../urls/index.ts';
-import { askThrottle, throttleView } from '../domains.ts';
+import { askWorkflow, throttleView } from '../domains.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { joinTemporal } from '../join-temporal.ts';
 import { renderPage, type Whereabouts } from '../page-words.ts';
@@ -43,8 +43,18 @@ export async function pageCommand(url: string, options: PageOptions): Promise<Ex
 async function find(client: Client | null, { page }: PageReport): Promise<Whereabouts | null> {
   const urlHash = Buffer.from(page.urlHash).toString('hex');
   const workflowId = pageWorkflowId(page.crawlId, { url: page.url, urlHash });
-  const domain = await throttleView(client, page.domain);
-  const place = domain && (await askThrottle(client, page.domain, placeQuery, workflowId));
+  const own = await placeAt(client, page.domain, workflowId);
+  if (own !== null && own.place.kind !== 'absent') return own;
+  const robots = await askWorkflow(client, workflowId, robotsHopQuery);
+  if (robots === null || robots.domain === page.domain) return own;
+  const elsewhere = await placeAt(client, robots.domain, workflowId);
+  return elsewhere && { ...elsewhere, robots };
+}
+
+/** What the throttle of this domain says of the page, its own domain or not. */
+async function placeAt(client: Client | null, name: string, workflowId: string): Promise<Whereabouts | null> {
+  const domain = await throttleView(client, name);
+  const place = domain && (await askWorkflow(client, throttleId(name), placeQuery, workflowId));
   return domain && place && { place, domain };
 }
 

@@ -5,6 +5,7 @@ import {
   listCrawls,
   type OpenPage,
   openPages,
+  type Progress,
   readDomains,
   readOpenPages,
   readProgress,
@@ -34,7 +35,7 @@ const MOST_OPEN_PAGES = 10;
 export async function statusCommand(crawlId: string | undefined, options: StatusOptions): Promise<ExitCode> {
   const config = configFor(options);
   const store = await openStore(config);
-  const ask = () => whoIsAtWork(config);
+  const ask: AskWho = (crawlIds) => whoIsAtWork(config, crawlIds);
   try {
     if (crawlId !== undefined) print(await crawlInDetail(store?.db ?? null, crawlId, options, ask));
     else print(await crawlList(store?.db ?? null, config.home, options, ask));
@@ -44,9 +45,15 @@ export async function statusCommand(crawlId: string | undefined, options: Status
   }
 }
 
-type AskWho = () => Promise<AtWork>;
+type AskWho = (crawlIds: readonly string[]) => Promise<ReadonlyMap<string, AtWork>>;
 
 const ENDED: AtWork = { working: false, because: 'it has ended' };
+
+/** Only of those that have not ended. */
+async function atWorkOn(crawls: readonly Progress[], ask: AskWho): Promise<(crawl: Progress) => AtWork> {
+  const found = await ask(crawls.filter((progress) => !hasEnded(progress)).map(({ crawl }) => crawl));
+  return ({ crawl }) => found.get(crawl) ?? ENDED;
+}
 
 async function crawlList(
   db: Database | null,
@@ -55,11 +62,9 @@ async function crawlList(
   ask: AskWho,
 ): Promise<string> {
   const crawls = db ? await listCrawls(db, MOST_CRAWLS) : [];
-  const atWork = crawls.every(hasEnded) ? ENDED : await ask();
+  const atWork = await atWorkOn(crawls, ask);
   if (options.json) {
-    return JSON.stringify(
-      crawls.map((progress) => ({ ...progress, atWork: !hasEnded(progress) && atWork.working })),
-    );
+    return JSON.stringify(crawls.map((progress) => ({ ...progress, atWork: atWork(progress).working })));
   }
   if (crawls.length === 0) {
     return `No crawls yet in ${home}; "${commandLine(['crawl', 'https://example.org/'], options)}" starts one.`;
@@ -67,7 +72,7 @@ async function crawlList(
   const headers = ['Crawl', 'Status', 'Found', 'Fetched', 'Failed', 'Open', 'Time'];
   const rows = crawls.map((progress) => [
     progress.crawl,
-    hasEnded(progress) || atWork.working ? progress.status : `${progress.status}, nobody at work`,
+    hasEnded(progress) || atWork(progress).working ? progress.status : `${progress.status}, nobody at work`,
     progress.found,
     progress.pages.Fetched,
     progress.pages.Failed,
@@ -86,7 +91,7 @@ async function crawlInDetail(
   const progress = db && (await readProgress(db, crawlId));
   if (!db || !progress) throw noSuchCrawl(crawlId, options);
   const ended = hasEnded(progress);
-  const atWork = ended ? ENDED : await ask();
+  const atWork = (await atWorkOn([progress], ask))(progress);
   if (options.json) {
     const domains = await readDomains(db, crawlId, MOST_DOMAINS_IN_JSON);
     return JSON.stringify({ ...progress, atWork: atWork.working, domains });

@@ -1,8 +1,12 @@
 /** `amble up`: engines and a worker that stay, and the addresses to reach them by. */
+import { messageOf } from '../../causes.ts';
 import type { AmbleConfig } from '../../config/index.ts';
 import type { Engines } from '../../engines/index.ts';
+import { isDatabaseAway } from '../../storage/is-away.ts';
+import { isTemporalAway } from '../../temporal-away.ts';
 import { takeUpForgotten } from '../crawls.ts';
 import type { ExitCode } from '../exit.ts';
+import { patiently } from '../patiently.ts';
 import { announceUp } from '../presence.ts';
 import { serve } from '../serve.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
@@ -13,11 +17,31 @@ export async function upCommand(options: CommonOptions): Promise<ExitCode> {
   return serve(config, async ({ engines, client, db }) => {
     const presence = await announceUp(config.home);
     for (const line of addresses(config, engines)) say(line);
-    for (const crawlId of await takeUpForgotten({ client, db, config })) {
-      say(`Crawl ${crawlId} is unfinished and unknown to the Temporal server: taking it up where it stands.`);
-    }
-    return presence.withdraw;
+    const takeUp = async () => {
+      for (const crawlId of await takeUpForgotten({ client, db, config }))
+        say(
+          `Crawl ${crawlId} is unfinished and unknown to the Temporal server: taking it up where it stands.`,
+        );
+    };
+    await takeUp();
+    const leaving = new AbortController();
+    engines.onTemporalRestart(() => void takeUpPatiently(takeUp, leaving.signal));
+    return async () => {
+      leaving.abort();
+      await presence.withdraw();
+    };
   });
+}
+
+/** A server that was started again may have begun a new database, and its crawls would rest until somebody noticed. */
+async function takeUpPatiently(takeUp: () => Promise<void>, enough: AbortSignal): Promise<void> {
+  const isAway = (error: unknown) => isTemporalAway(error) || isDatabaseAway(error);
+  try {
+    await patiently(takeUp, { what: 'The restarted Temporal server or Postgres', isAway, say, enough });
+  } catch (error) {
+    if (!enough.aborted)
+      say(`Crawls that the restarted Temporal server may have lost were not taken up: ${messageOf(error)}`);
+  }
 }
 
 function addresses(config: AmbleConfig, { temporal, databaseUrl }: Engines): string[] {

@@ -1,0 +1,12 @@
+/** The last line is for machines and has one form; what else there is to say comes before it. */
+export function closingLines({
+  passed,
+  failed,
+  skipped,
+}: {
+  passed: number;
+  failed: number;
+  skipped: number;
+}): string {
+  return `${skipped > 0 ? `${skipped} skipped\n` : ''}${passed} passed, ${failed} failed\n`;
+}
