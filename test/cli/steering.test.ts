@@ -20,7 +20,7 @@ beforeAll(async () => {
   amble = await startAmble();
   web = await startWeb({
     slow: flatSite(5),
-    brisk: flatSite(20),
+    brisk: flatSite(12),
     down: (path) => (path === '/robots.txt' ? undefined : { status: 503 }),
     mute: () => ({ status: 503 }),
     moved: (path) =>
@@ -165,7 +165,7 @@ describe('a crawl', () => {
     expect((await program('page', waiting.url)).stdout).toMatch(/Now +Pending: the crawl is paused\./);
 
     expect((await program('resume', 'brisk')).stdout).toBe('Crawl brisk is resumed.\n');
-    expect(await amble.client.workflow.getHandle('brisk').result()).toMatchObject({ pages: { Fetched: 21 } });
+    expect(await amble.client.workflow.getHandle('brisk').result()).toMatchObject({ pages: { Fetched: 13 } });
     expect(await program('pause', 'brisk')).toMatchObject({
       code: 2,
       stderr: 'amble: Crawl brisk is Completed: only a crawl that runs can be paused.\n',

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { homeAt } from '../../src/engines/home.ts';
 import { holdPort } from '../engines/home-of-test.ts';
+import { furnish } from '../support/furnish.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { shortGapsOnArrival } from './politeness.ts';
 import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
@@ -12,7 +13,7 @@ vi.setConfig({ testTimeout: 300_000 });
 
 /** Long enough for a look at a crawl that goes on, on a busy machine. */
 const DELAY_MS = 1_000;
-const PAGES = 20;
+const PAGES = 14;
 
 let web: TestWeb;
 let amble: Installation;
@@ -20,6 +21,7 @@ let amble: Installation;
 beforeEach(async () => {
   web = await startWeb({ one: flatSite(PAGES) });
   amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  await furnish(amble.home);
 });
 
 afterEach(async () => {
@@ -58,11 +60,11 @@ test('a crawl whose every process was killed is shown as what it is, and taken u
   expect(stopped).toMatchObject({ status: 'Running', atWork: false });
   const { stdout } = await amble.run('status', 'same');
   expect(stdout).toMatch(
-    /^Crawl same is unfinished \(Running\), begun .* ago: 21 pages found, \d+ still open\.$/m,
+    /^Crawl same is unfinished \(Running\), begun .* ago: 15 pages found, \d+ still open\.$/m,
   );
   expect(stdout).toContain('Nobody works on it now: no Temporal server runs.');
   expect(stdout).toContain(`To go on: amble crawl --id same --home ${amble.home}`);
-  expect((await amble.run('status')).stdout).toMatch(/^same +Running, nobody at work +21 /m);
+  expect((await amble.run('status')).stdout).toMatch(/^same +Running, nobody at work +15 /m);
   // Reading has changed nothing.
   expect(await status()).toMatchObject({ atWork: false, pages: stopped.pages });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DemoWeb, startDemoWeb } from '../../src/demo/index.ts';
 import { DEMO_DOMAIN, DEMO_HOSTS, type DemoHost } from '../../src/demo/site.ts';
 import type { Request } from '../../src/storage/generated/client.ts';
+import { furnish } from '../support/furnish.ts';
 import { shortGapsOnArrival, shortGapsOnRecord } from './politeness.ts';
 import { type Ended, type Installation, lastLine, makeInstallation, networkFlags, tally } from './support.ts';
 
@@ -21,6 +22,7 @@ describe('the demo web, crawled by two workers in two processes', () => {
   beforeAll(async () => {
     web = await startDemoWeb();
     amble = await makeInstallation();
+    await furnish(amble.home);
     const up = amble.start('up');
     await up.says(/Amble is up/);
     crawled = await amble.run(

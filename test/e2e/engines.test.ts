@@ -1,6 +1,7 @@
 /** Embedded engines and the command that runs on them: they die under it, and it is told to stop. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { holdPort } from '../engines/home-of-test.ts';
+import { furnish } from '../support/furnish.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { shortGapsOnArrival } from './politeness.ts';
 import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
@@ -21,6 +22,7 @@ beforeEach(async () => {
     slow: (path) => (path === '/' ? { body: 'Slow.', afterMs: SLOW_MS } : undefined),
   });
   amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  await furnish(amble.home);
 });
 
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { furnish } from '../support/furnish.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { shortGapsOnArrival, shortGapsOnRecord } from './politeness.ts';
 import { type Installation, lastLine, makeInstallation, networkFlags, tally } from './support.ts';
@@ -18,6 +19,7 @@ beforeEach(async () => {
   web = await startWeb({ one: flatSite(PAGES), two: flatSite(PAGES) });
   // What a dead worker held is missed soon enough for a test to wait for it.
   amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  await furnish(amble.home);
 });
 
 afterEach(async () => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { freePorts, LOOPBACK } from '../../src/engines/ports.ts';
 import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
 import { probeTemporal } from '../../src/engines/temporal-probe.ts';
+import { furnish } from '../support/furnish.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { type Installation, makeInstallation, type RunningProgram, startProgram } from './support.ts';
 
@@ -30,6 +31,7 @@ beforeAll(async () => {
   const [port] = await freePorts(1, []);
   address = `${LOOPBACK}:${port}`;
   amble = await makeInstallation({ env: { TEMPORAL_ADDRESS: address } });
+  await furnish(amble.home);
   const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
   server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
   const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serves');

@@ -5,6 +5,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { probeTemporal } from '../../src/engines/temporal-probe.ts';
+import { furnish } from '../support/furnish.ts';
 import { type HomeOfTest, holdPort, makeHome } from './home-of-test.ts';
 
 let home: HomeOfTest;
@@ -12,6 +13,7 @@ const bystanders: ChildProcess[] = [];
 
 beforeEach(async () => {
   home = await makeHome();
+  await furnish(home.directory);
 });
 
 afterEach(async () => {
