@@ -19,6 +19,8 @@ export interface Session {
   client: Client;
   /** null: this command leaves the work to others. */
   worker: RunningWorker | null;
+  /** Has this process answer for throttles, until the session ends: to steer a domain is no reason to crawl. */
+  serveThrottles(logTo: LogTo): Promise<void>;
   /** Lets the worker finish what it holds, unless `atOnce` is aborted; then closes the rest. */
   close(atOnce?: AbortSignal): Promise<void>;
 }
@@ -26,8 +28,6 @@ export interface Session {
 export interface SessionOptions {
   /** Where the worker of this process logs to; null: no worker. */
   worker: LogTo | null;
-  /** That worker crawls nothing: it is there to let a domain be steered. */
-  onlyThrottles?: boolean;
   /** Engines of its own, even if others are there to be joined. */
   isolated?: boolean;
   say(line: string): void;
@@ -43,7 +43,7 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const { isolated = false, onlyThrottles = false } = options;
+    const { isolated = false } = options;
     const engines = await startEngines({
       ...engineOptions(config, options.say),
       isolated,
@@ -56,14 +56,18 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     const connection = await connectTemporal(address);
     closers.push(() => connection.close());
     const client = new Client({ connection, namespace });
-    const worker = options.worker
-      ? await startWorkerHere(config, engines, openLog(config, options.worker), onlyThrottles)
-      : null;
+    const employ = (logTo: LogTo, duties: { onlyThrottles: boolean }) =>
+      startWorkerHere(config, engines, openLog(config, logTo), duties);
+    const worker = options.worker ? await employ(options.worker, { onlyThrottles: false }) : null;
     return {
       engines,
       db,
       client,
       worker,
+      async serveThrottles(logTo) {
+        const helper = await employ(logTo, { onlyThrottles: true });
+        closers.push(() => helper.stop());
+      },
       async close(atOnce) {
         const now = atOnce === undefined ? [] : [aborted(atOnce)];
         if (worker) await Promise.race([worker.stop(), ...now]);
@@ -81,7 +85,7 @@ async function startWorkerHere(
   config: AmbleConfig,
   { temporal: { address, namespace }, databaseUrl, moved }: Engines,
   log: Logger,
-  onlyThrottles: boolean,
+  { onlyThrottles }: { onlyThrottles: boolean },
 ): Promise<RunningWorker> {
   surviveBugs(log);
   // The larger half of the program: who mistyped an option, or only looks, does not wait for it.

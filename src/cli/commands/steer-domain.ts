@@ -16,6 +16,7 @@ import { configFor } from '../settings.ts';
 import { say } from '../terminal.ts';
 import { type DomainOptions, show } from './domain.ts';
 
+const ANSWERED_WITHIN_MS = 1_000;
 const LOOK_EVERY_MS = 50;
 const WRITTEN_WITHIN_MS = 10_000;
 
@@ -65,11 +66,10 @@ export function resetDomainCommand(domain: string, options: DomainOptions): Prom
 async function steer(typed: string, options: DomainOptions, order: Order): Promise<ExitCode> {
   const config = configFor(options);
   const domain = domainOf(typed, config.politenessKey);
-  const setup = { worker: 'file', onlyThrottles: true, say } as const;
-  return withSession(config, setup, async (session) => {
+  return withSession(config, { worker: null, say }, async (session) => {
     const { db } = session;
     const isNew = (await readDomain(db, domain)) === null;
-    await tell(session, throttleStart(config, domain), order.update);
+    await answered(session, tell(session, throttleStart(config, domain), order.update));
     await untilWritten(session, domain, order);
     say(`${domain} ${order.done}`);
     if (isNew) say('No crawl has met it yet; that will hold when one does.');
@@ -77,6 +77,18 @@ async function steer(typed: string, options: DomainOptions, order: Order): Promi
     show({ domain, known, live }, options);
     return EXIT.ok;
   });
+}
+
+/** A worker that runs answers at once. Where none does, this process answers for the throttle itself. */
+async function answered(session: Session, told: Promise<void>): Promise<void> {
+  const heard = new AbortController();
+  const helped = sleep(ANSWERED_WITHIN_MS, undefined, { signal: heard.signal }).then(
+    () => session.serveThrottles('file'),
+    // Not needed any more.
+    () => {},
+  );
+  await Promise.race([told, helped.then(() => told)]).finally(() => heard.abort());
+  await helped;
 }
 
 /** With a start: a throttle that has ended is revived, and reads back what it had learned. */
