@@ -8,18 +8,20 @@ import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@
  */
 const ATTEMPTS = 10;
 
-/** A network that swallows everything, without a reset, is noticed after the sum of these. */
-const KEEPALIVE_EVERY_MS = 15_000;
-const KEEPALIVE_WITHIN_MS = 5_000;
+/**
+ * A network that swallows everything, without a reset, is noticed after the sum of these. A worker's own connection has others,
+ * which the SDK does not let us set: 30 s and 15 s.
+ */
+const KEEPALIVE = { everyMs: 15_000, withinMs: 5_000 };
 
-export function connectTemporal(address: string): Promise<Connection> {
+export function connectTemporal(address: string, keepalive = KEEPALIVE): Promise<Connection> {
   return Connection.connect({
     address,
     interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: ATTEMPTS }))],
     channelArgs: {
       'grpc.keepalive_permit_without_calls': 1,
-      'grpc.keepalive_time_ms': KEEPALIVE_EVERY_MS,
-      'grpc.keepalive_timeout_ms': KEEPALIVE_WITHIN_MS,
+      'grpc.keepalive_time_ms': keepalive.everyMs,
+      'grpc.keepalive_timeout_ms': keepalive.withinMs,
     },
   });
 }

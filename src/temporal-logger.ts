@@ -18,7 +18,7 @@ const EACH_CALL =
 
 /** Its errors are words. */
 const NO_ANSWER =
-  /transport error|connect error|h2 protocol error|error reading a body|broken pipe|connection reset|Unavailable|DeadlineExceeded/i;
+  /transport error|connect error|h2 protocol error|error reading a body|Timeout expired|broken pipe|connection reset|Unavailable|DeadlineExceeded/i;
 
 /** The SDK's "info" tells of its own comings and goings: for people who debug. */
 export function temporalLogger(log: Logger, outages: Pick<Outages, 'explain'>): TemporalLogger {

@@ -61,6 +61,9 @@ export function rawSql(pool: pg.Pool, heard: Heard): RawSql {
 
 async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
+  // Whoever waits for an answer hears that the connection broke; between two statements nobody does, and the next one will.
+  const heardLater = (): void => {};
+  client.on('error', heardLater);
   try {
     await client.query(BEGIN);
     const result = await work(client);
@@ -69,13 +72,23 @@ async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pr
     return result;
   } catch (error) {
     // A connection that cannot even roll back is not given to anybody else.
-    const broken = await client.query('ROLLBACK').then(
-      () => false,
-      () => true,
-    );
-    client.release(broken);
+    client.release(isUnanswered(error) || !(await rollBack(client)));
     throw error;
+  } finally {
+    client.off('error', heardLater);
   }
+}
+
+function rollBack(client: pg.PoolClient): Promise<boolean> {
+  return client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The network swallowed it without a word (see database.ts): a ROLLBACK would be waited for as long again. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 function isDeadlock(error: unknown): boolean {

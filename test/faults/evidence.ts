@@ -53,6 +53,21 @@ export interface Injected {
   exposed: readonly string[];
   /** To the program it looks like a failure of the site, which may cost a page an attempt. */
   ofTheSite: boolean;
+  /** What every worker has to do without meanwhile, as its log names it. */
+  takesAway?: Need;
+}
+
+export type Need = 'Temporal' | 'Postgres' | 'The content store';
+
+/** What a worker has written to its log. */
+export interface LogLine {
+  worker: string;
+  /** Of the process: one name may have several after each other. */
+  pid: number;
+  atMs: number;
+  /** pino's: 40 and above are for somebody to look at. */
+  level: number;
+  msg: string;
 }
 
 export interface Policy {

@@ -16,7 +16,7 @@ const RUNS = [
   { seed: 13, workers: 4 },
 ];
 
-const decks = deal(seeded(11).shuffled(FAULTS), RUNS.length);
+const decks = deal(seeded(11).shuffled(FAULTS.filter(({ soakOnly }) => !soakOnly)), RUNS.length);
 
 let lab: Lab;
 
@@ -39,6 +39,18 @@ test.each(RUNS.map((run, i) => ({ ...run, faults: decks[i] ?? [] })))(
     expect(run.pages).toBeGreaterThan(20);
   },
 );
+
+// The last one: it leaves its crawl behind.
+test('a fault that fails itself breaks its run off, which is told all the same, as a violation', async () => {
+  const name = 'a fault that fails itself';
+  const faults = [{ name, inject: () => Promise.reject(new Error('no such thing')) }];
+  const run = await runOnce(lab, { crawlId: 'faults-broken', seed: 14, faults });
+  expect(run).toMatchObject({
+    broken: true,
+    violations: [`the run broke off: ${name}: no such thing`],
+    injected: [{ fault: name }],
+  });
+});
 
 function deal<T>(cards: readonly T[], hands: number): T[][] {
   return Array.from({ length: hands }, (_, hand) => cards.filter((_, i) => i % hands === hand));

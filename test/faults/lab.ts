@@ -34,6 +34,9 @@ const SETTINGS = {
   sweepInterval: '500ms',
 };
 
+/** A worker of the lab takes a Postgres that has not answered by then for away; by itself it would wait a minute. */
+export const ANSWER_WITHIN_MS = 8_000;
+
 const READY_WITHIN_MS = 60_000;
 
 export interface Engine {
@@ -128,6 +131,7 @@ async function equip(
     const database = new URL(engines.databaseUrl);
     database.port = String(wires.postgres.port);
     database.searchParams.set('application_name', name);
+    database.searchParams.set('query_timeout', String(ANSWER_WITHIN_MS));
     return {
       ...cleanEnvironment(),
       TEMPORAL_ADDRESS: `127.0.0.1:${wires.temporal.port}`,

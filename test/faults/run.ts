@@ -1,15 +1,19 @@
 /** One run: a crawl of a web of its own, faults one after the other while it goes on, and the judgement at its end. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../src/causes.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
 import type { Evidence, Injected } from './evidence.ts';
-import type { Fault } from './faults.ts';
+import type { Fault, Scene } from './faults.ts';
 import { type Judgement, judge } from './invariants.ts';
 import { GAP_MS, type Lab, MAXIMUM_ATTEMPTS, RETRY_AFTER_MS } from './lab.ts';
+import { judgeNoise, readLog } from './noise.ts';
 import { seeded } from './seeded.ts';
 import { type FaultWeb, startFaultWeb } from './web.ts';
 
 export interface Run extends Judgement {
   crawlId: string;
+  /** It ended before its judgement, and the lab may be in any state. */
+  broken: boolean;
   injected: readonly Injected[];
   pages: number;
   seconds: number;
@@ -27,10 +31,18 @@ export async function runOnce(
   { crawlId, seed, faults }: { crawlId: string; seed: number; faults: readonly Fault[] },
 ): Promise<Run> {
   const random = seeded(seed);
-  const began = performance.now();
+  const [began, beganAtMs] = [performance.now(), Date.now()];
   // A stream of chance of its own for each: the order in which pages are asked for is not ours to repeat.
   const web = await startFaultWeb(seeded(random.between(0, 2 ** 31)));
   const injected: Injected[] = [];
+  const told = (judgement: Judgement, broken: boolean): Run => ({
+    ...judgement,
+    crawlId,
+    broken,
+    injected,
+    pages: web.expected().length,
+    seconds: (performance.now() - began) / 1_000,
+  });
   try {
     await lab.client.workflow.start('Crawl', {
       taskQueue: lab.taskQueue,
@@ -42,24 +54,37 @@ export async function runOnce(
     for (const fault of faults) {
       await sleep(random.between(PAUSE_MS.least, PAUSE_MS.most));
       const signal = AbortSignal.timeout(MOMENT_WITHIN_MS);
-      const outage = await fault.inject({ lab, web, random, signal });
-      injected.push({ ...outage, fault: fault.name, ofTheSite: fault.ofTheSite ?? false });
+      await inject(fault, { lab, web, random, signal }, injected);
     }
     web.stopGrowing();
     const ended = await endOf(lab, crawlId);
     const { violations, repeats, lost } = judge(await gather(lab, web, crawlId, ended, injected));
-    return {
-      crawlId,
+    const overdue = ended === null ? [`the crawl did not end within ${END_WITHIN_MS} ms`] : [];
+    const lines = lab.workers.flatMap(({ name, log }) => readLog(name, log()));
+    const noise = judgeNoise(
+      lines.filter(({ atMs }) => atMs >= beganAtMs),
       injected,
-      repeats,
-      lost,
-      violations:
-        ended === null ? [`the crawl did not end within ${END_WITHIN_MS} ms`, ...violations] : violations,
-      pages: web.expected().length,
-      seconds: (performance.now() - began) / 1_000,
-    };
+    );
+    return told({ repeats, lost, violations: [...overdue, ...violations, ...noise] }, false);
+  } catch (error) {
+    // What was done until then is told all the same.
+    const violations = [`the run broke off: ${messageOf(error)}`];
+    return told({ repeats: [], lost: 0, violations }, true);
   } finally {
     await web.stop();
+  }
+}
+
+/** A fault that fails itself has been injected all the same, in part. */
+async function inject(fault: Fault, scene: Scene, injected: Injected[]): Promise<void> {
+  const { name, ofTheSite = false, takesAway } = fault;
+  const what = { fault: name, ofTheSite, ...(takesAway && { takesAway }) };
+  const fromMs = Date.now();
+  try {
+    injected.push({ ...(await fault.inject(scene)), ...what });
+  } catch (error) {
+    injected.push({ fromMs, untilMs: Date.now(), exposed: [], ...what });
+    throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -10,10 +10,18 @@ export interface Wire {
   slowDown(ms: number): void;
   /** Resets every connection, and each new one, until it is healed. */
   cut(): void;
-  /** Breaks no connection and takes new ones, but nothing comes through before it is healed; then all of it does. */
+  /**
+   * Breaks no connection and takes new ones, but nothing comes through, and nothing ever will on a connection of that time:
+   * whoever has one must find out by itself that it is dead.
+   */
   swallow(): void;
+  /** For connections that are made from now on. */
   heal(): void;
   stop(): Promise<void>;
+}
+
+interface Line {
+  dead: boolean;
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -22,7 +30,8 @@ export async function startWire(targetPort: number): Promise<Wire> {
   let delayMs = 0;
   let isCut = false;
   let isSilent = false;
-  const held: (() => void)[] = [];
+  /** Connections to be silenced, should it come to that. */
+  const sounding = new Set<Line>();
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -32,10 +41,10 @@ export async function startWire(targetPort: number): Promise<Wire> {
       .on('error', () => {})
       .once('close', () => sockets.delete(socket));
   };
-  const late = (): Transform =>
+  const late = (line: Line): Transform =>
     new Transform({
       transform(chunk, _, done) {
-        if (isSilent) held.push(() => done(null, chunk));
+        if (line.dead) done();
         else if (delayMs === 0) done(null, chunk);
         else setTimeout(done, delayMs, null, chunk);
       },
@@ -46,11 +55,19 @@ export async function startWire(targetPort: number): Promise<Wire> {
       client.resetAndDestroy();
       return;
     }
+    const line: Line = { dead: isSilent };
+    sounding.add(line);
     const engine = keep(connect(targetPort, LOOPBACK));
-    client.pipe(late()).pipe(engine);
-    engine.pipe(late()).pipe(client);
-    client.once('close', () => engine.destroy());
-    engine.once('close', () => client.destroy());
+    client.pipe(late(line)).pipe(engine);
+    engine.pipe(late(line)).pipe(client);
+    client.once('close', () => {
+      sounding.delete(line);
+      engine.destroy();
+    });
+    // Nor does a dead connection bring the news that the other side has hung up.
+    engine.once('close', () => {
+      if (!line.dead) client.destroy();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, LOOPBACK, resolve));
   const resetAll = (): void => {
@@ -67,12 +84,12 @@ export async function startWire(targetPort: number): Promise<Wire> {
     },
     swallow() {
       isSilent = true;
+      for (const line of sounding) line.dead = true;
     },
     heal() {
       isCut = false;
       isSilent = false;
       delayMs = 0;
-      for (const pass of held.splice(0)) pass();
     },
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

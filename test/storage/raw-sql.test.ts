@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isDatabaseAway } from '../../src/storage/is-away.ts';
 import type { Queries } from '../../src/storage/raw-sql.ts';
 import { useDatabase } from './support.ts';
 
@@ -35,4 +36,19 @@ test('a transaction that fails leaves nothing behind, and says why', async () =>
   });
   await expect(failing).rejects.toThrow('on purpose');
   expect(await db().domain.count({ where: { name: 'gone.test' } })).toBe(0);
+});
+
+test('a connection that breaks between two statements fails the transaction, and nobody else hears of it', async () => {
+  const cutOff: unknown = await db()
+    .atomically(async (tx) => {
+      const [me] = await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+      await db().$queryRaw`SELECT pg_terminate_backend(${me?.pid})`;
+      const left = async () =>
+        db().$queryRaw`SELECT FROM pg_stat_activity WHERE pid = ${me?.pid} AND state IS NOT NULL`;
+      await expect.poll(left).toEqual([]);
+      return tx.$queryRaw`SELECT 1`;
+    })
+    .catch((error: unknown) => error);
+  expect(isDatabaseAway(cutOff), String(cutOff)).toBe(true);
+  expect(await db().atomically((tx) => tx.$queryRaw`SELECT 1 AS one`)).toEqual([{ one: 1 }]);
 });

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { Injected, LogLine, Need } from './evidence.ts';
+import { judgeNoise, readLog } from './noise.ts';
+
+const AWAY = 'Postgres is out of reach; waiting for it, nothing is lost meanwhile';
+const BACK = 'Postgres can be reached again';
+
+function line(msg: string, more: Partial<LogLine> = {}): LogLine {
+  return { worker: 'worker-1', pid: 1, atMs: 0, level: 40, msg, ...more };
+}
+
+function fault(takesAway?: Need): Injected {
+  const times = { fromMs: 0, untilMs: 1, exposed: [], ofTheSite: false };
+  return { fault: 'a fault', ...times, ...(takesAway && { takesAway }) };
+}
+
+test('an outage that is told once, and once more when it is over, is no noise', () => {
+  const told = [line(AWAY), line(BACK, { level: 30 })];
+  expect(judgeNoise([...told, ...told], [fault('Postgres'), fault('Postgres')])).toEqual([]);
+  const each = ['worker-1', 'worker-2'].map((worker, pid) => line(AWAY, { worker, pid }));
+  expect(judgeNoise(each, [fault('Postgres')])).toEqual([]);
+});
+
+test('an outage that is told twice by one process is caught', () => {
+  expect(judgeNoise([line(AWAY), line(AWAY)], [fault('Postgres'), fault('Postgres')])).toEqual([
+    'worker-1 said twice of one outage that Postgres is out of reach',
+  ]);
+  const next = [line(AWAY), line(AWAY, { pid: 2 })];
+  expect(judgeNoise(next, [fault('Postgres'), fault('Postgres')])).toEqual([]);
+});
+
+test('more outages than there were are caught', () => {
+  const twice = [line(AWAY), line(BACK), line(AWAY), line(BACK)];
+  expect(judgeNoise(twice, [fault('Postgres'), fault('Temporal'), fault()])).toEqual([
+    `worker-1 said 2 times in 1 outages: ${AWAY}`,
+  ]);
+});
+
+test('any other warning may be said once a fault, and no more', () => {
+  const often = (count: number, level = 40) => Array.from({ length: count }, () => line('odd', { level }));
+  expect(judgeNoise(often(2), [fault(), fault()])).toEqual([]);
+  expect(judgeNoise(often(2), [fault()])).toEqual(['worker-1 said 2 times in 1 faults: odd']);
+  expect(judgeNoise(often(2, 30), [fault()])).toEqual([]);
+});
+
+test('any error is caught', () => {
+  expect(judgeNoise([line('a bug', { level: 50 })], [fault()])).toEqual([
+    'worker-1 said, as an error: a bug',
+  ]);
+});
+
+test('a log is read by its lines of JSON, whatever stands between them', () => {
+  const log = 'Worker ready\n{"level":40,"time":5,"pid":7,"msg":"a bug"}\n\n';
+  expect(readLog('worker-1', log)).toEqual([line('a bug', { pid: 7, atMs: 5 })]);
+});

@@ -1,0 +1,59 @@
+/** Connections that die without a word: whoever has one notices by itself, and makes another. */
+import type { Connection } from '@temporalio/client';
+import { afterEach, expect, inject, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { isDatabaseAway } from '../../src/storage/is-away.ts';
+import { connectTemporal } from '../../src/temporal-connection.ts';
+import { testEngines } from '../support/engines.ts';
+import { startWire, type Wire } from './wire.ts';
+
+/** As production has it in seconds, so that a test can wait for it. */
+const KEEPALIVE = { everyMs: 300, withinMs: 300 };
+const ANSWER_WITHIN_MS = 500;
+
+let wire: Wire;
+let db: Database | undefined;
+let connection: Connection | undefined;
+
+afterEach(async () => {
+  await Promise.all([db?.$disconnect(), connection?.close()]);
+  await wire.stop();
+});
+
+test('a client of Temporal finds a silent connection dead and asks again on another', async () => {
+  const { temporalAddress, namespace } = testEngines();
+  wire = await startWire(Number(new URL(`tcp://${temporalAddress}`).port));
+  connection = await connectTemporal(`127.0.0.1:${wire.port}`, KEEPALIVE);
+  const ask = () => connection?.workflowService.describeNamespace({ namespace });
+  await ask();
+  wire.swallow();
+  const answer = ask();
+  wire.heal();
+  expect(await answer).toMatchObject({ namespaceInfo: { name: namespace } });
+});
+
+test('a step on Postgres gives up an answer that never comes, and the next one has another connection', async () => {
+  const url = new URL(inject('templateDatabaseUrl'));
+  wire = await startWire(Number(url.port));
+  url.port = String(wire.port);
+  url.pathname = '/postgres';
+  url.searchParams.set('query_timeout', String(ANSWER_WITHIN_MS));
+  db = openDatabase(url.href, { connections: 1 });
+  const { $queryRaw, atomically } = db;
+  const one = [{ one: 1 }];
+  expect(await $queryRaw`SELECT 1 AS one`).toEqual(one);
+  wire.swallow();
+  wire.heal();
+  const unanswered: unknown = await $queryRaw`SELECT 1 AS one`.catch((error: unknown) => error);
+  expect(isDatabaseAway(unanswered), String(unanswered)).toBe(true);
+  expect(await $queryRaw`SELECT 1 AS one`).toEqual(one);
+
+  const cutOff: unknown = await atomically(async (tx) => {
+    await tx.$queryRaw`SELECT 1 AS one`;
+    wire.swallow();
+    wire.heal();
+    return tx.$queryRaw`SELECT 1 AS one`;
+  }).catch((error: unknown) => error);
+  expect(isDatabaseAway(cutOff), String(cutOff)).toBe(true);
+  expect(await atomically((tx) => tx.$queryRaw`SELECT 1 AS one`)).toEqual(one);
+});
