@@ -1,7 +1,6 @@
 /** Domains as the command line meets them: what their throttles say, and what was written down where they say nothing. */
 import {
   type Client,
-  isGrpcDeadlineError,
   isGrpcServiceError,
   QueryNotRegisteredError,
   QueryRejectedError,
@@ -11,6 +10,7 @@ import type { QueryDefinition } from '@temporalio/common';
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import type { ThrottleView } from '../../workflows/throttle/view.ts';
+import { causesOf } from '../causes.ts';
 import { BadInput } from '../config/index.ts';
 import type { KnownDomain } from '../storage/read-domains.ts';
 import { type PolitenessUnit, politenessKey } from '../urls/index.ts';
@@ -84,13 +84,14 @@ export async function askWorkflow<Answer, Args extends unknown[]>(
   }
 }
 
-function isSilence(error: unknown): boolean {
+/** Whether a workflow could not be asked for want of somebody to answer. */
+export function isSilence(error: unknown): boolean {
   return (
     error instanceof WorkflowNotFoundError ||
     error instanceof QueryRejectedError ||
     // A worker of an earlier version.
     error instanceof QueryNotRegisteredError ||
-    isGrpcDeadlineError(error) ||
-    isGrpcServiceError(error)
+    // Nobody has answered in time, or the server knows that nobody will; the SDK wraps what it said.
+    causesOf(error).some(isGrpcServiceError)
   );
 }

@@ -136,6 +136,7 @@ describe('a domain with pages in line', () => {
     const paused = await programOn(nobodys, 'domain', 'pause', 'unattended.test');
     expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^unattended\.test: paused$/m) });
     const shown = await programOn(nobodys, 'domain', 'show', 'unattended.test');
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(/^unattended\.test: paused$/m);
     expect(shown.stdout).toMatch(/Its throttle does not run or has no worker to answer/);
   }, 60_000);

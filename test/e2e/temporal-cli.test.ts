@@ -72,7 +72,7 @@ describe('a crawl with the stock Temporal CLI', () => {
   const counts = { crawlId: 'my-crawl', found: PAGES + 1, pages: { Fetched: PAGES + 1 } };
 
   test('is started by its type, and its result is what it found', async () => {
-    await startCrawl('my-crawl', { seeds: [web.url('shop')], ...web.network, delay: '100ms' });
+    await startCrawl('my-crawl', { seeds: [web.url('shop')], ...web.network, delay: '300ms', window: PAGES });
     const ended = await temporal('workflow', 'result', '--workflow-id', 'my-crawl');
     expect(ended).toMatchObject({ status: 'COMPLETED', result: counts });
     // Each page, the flaky one twice, and robots.txt.
