@@ -1,6 +1,6 @@
 /**
- * A web without surprises: some hosts, each with a front page that links to all its pages. Of a host with more than a page may
- * link to, its pages link on. No robots.txt.
+ * A web without surprises: some hosts, each with a front page that links to all its pages, or several such pages where they are
+ * more than one may link to. No robots.txt.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -38,7 +38,9 @@ export async function startPlainWeb(name: string, pagesOf: readonly number[]): P
   const { port } = server.address() as AddressInfo;
   const names = [...hosts.keys()];
   return {
-    seeds: names.map((name) => `http://${name}:${port}/`),
+    seeds: [...hosts].flatMap(([name, pages]) =>
+      hubsOf(pages).map((path) => `http://${name}:${port}${path}`),
+    ),
     resolve: names.map((name) => `${name}:127.0.0.1`),
     arrivals,
     stop: () => {
@@ -51,7 +53,13 @@ export async function startPlainWeb(name: string, pagesOf: readonly number[]): P
 /** Fewer than the crawler takes from a page. */
 const LINKS_A_PAGE = 5_000;
 
-/** Page n leads to the n-th lot of them, so that all are found from page 0 on. */
+/** Those that lead to all others: seeds, so that a huge host is known as a whole from the beginning. */
+function hubsOf(pages: number): string[] {
+  const lots = Math.max(1, Math.ceil((pages - 1) / LINKS_A_PAGE));
+  return Array.from({ length: lots }, (_, n) => (n === 0 ? '/' : `/p${n}`));
+}
+
+/** Page n leads to the n-th lot of them. */
 function linksOf(number: number, pages: number): string {
   const first = number * LINKS_A_PAGE + 1;
   const count = Math.max(0, Math.min(LINKS_A_PAGE, pages - first));
