@@ -26,7 +26,7 @@ export interface Lab {
   crawl(
     crawlId: string,
     pagesOf: readonly number[],
-    input: { delay: string; maxPages?: number; concurrency?: number },
+    input: { delay: string; maxPages?: number; concurrency?: number; traps?: { maxPerDirectory: null } },
     isEnough?: (web: PlainWeb) => boolean,
   ): Promise<CrawlRun>;
   /** One more worker process; where there is one, this process only looks on. */

@@ -30,7 +30,9 @@ export async function scale(pages = String(MAX_PAGES)): Promise<void> {
     );
     const hosts = [BIG_HOST, ...Array.from({ length: SMALL.hosts }, () => SMALL.pages)];
     const watch = watchBounds(client, db, 'scale');
-    const run = await crawl('scale', hosts, { delay: '0ms', maxPages });
+    // Not even what would otherwise pass for a trap is left out.
+    const traps = { maxPerDirectory: null };
+    const run = await crawl('scale', hosts, { delay: '0ms', maxPages, traps });
     const most = await watch.stop();
     const found = await db.page.count({ where: { crawlId: 'scale' } });
     const fetched = await db.page.count({ where: { crawlId: 'scale', status: 'Fetched' } });
