@@ -8,6 +8,7 @@ import type { Parse } from '../src/html/index.ts';
 import type { AgentPool } from '../src/http/index.ts';
 import type { LoopLag } from '../src/loop-lag.ts';
 import type { Outages } from '../src/outages.ts';
+import type { OwnStarts } from '../src/own-starts.ts';
 import type { ServerClock } from '../src/server-clock.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
@@ -20,6 +21,7 @@ export interface Deps {
   store: ContentStore;
   agents: AgentPool;
   clock: ServerClock;
+  starts: OwnStarts;
   digestion: Digestion;
   parse: Parse;
   lag: LoopLag;

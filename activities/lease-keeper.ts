@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AllowedBy, RequestRecord } from '../src/attempt.ts';
 import type { Exchange, GateVerdict } from '../src/http/index.ts';
-import { agoAtLeastMs, type Reading, readClocks } from '../src/server-clock.ts';
+import { agoAtLeastMs, type OwnStart, readClocks, type Verdict } from '../src/server-clock.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
 import { throttleId } from '../workflows/ids.ts';
 import { releasedSignal, startedSignal, withdrawnSignal } from '../workflows/messages.ts';
@@ -21,7 +21,7 @@ import { throttleStart } from './throttle-start.ts';
 const REPORT_FOR_MS = 5_000;
 
 export class LeaseKeeper {
-  private started: { at: Reading; serverMs: number; errorMs: number } | null = null;
+  private started: (OwnStart & { errorMs: number; measured: boolean }) | null = null;
   private ended: Omit<Extract<Use, { kind: 'started' }>, 'kind' | keyof Start> | null = null;
   /** Nothing was written, yet the site was bothered: a connection that failed. */
   private knocked = false;
@@ -51,7 +51,7 @@ export class LeaseKeeper {
   /** Waits until the lease may be used. Null: go on; else why it cannot be kept. */
   async ready(): Promise<string | null> {
     for (;;) {
-      const verdict = this.deps.clock.judge(this.input.lease, readClocks());
+      const verdict = this.judge(readClocks());
       switch (verdict.verdict) {
         case 'go':
           this.began = performance.now();
@@ -73,13 +73,21 @@ export class LeaseKeeper {
   readonly gate = (): GateVerdict => {
     if (this.started !== null) return { go: false, reason: 'the lease was used already' };
     const at = readClocks();
-    const verdict = this.deps.clock.judge(this.input.lease, at);
+    const verdict = this.judge(at);
     if (verdict.verdict !== 'go') return { go: false, reason: refusalOf(verdict.verdict) };
-    this.started = { at, serverMs: verdict.startedAtEarly, errorMs: verdict.errorMs };
+    const { startedAtEarly: serverMs, errorMs, measured } = verdict;
+    const { lease, domain } = this.input;
+    this.started = { at, serverMs, errorMs, measured };
+    this.deps.starts.note(domain, lease.id, { at, serverMs });
     // Where no gap is owed nobody waits to hear of it.
-    if (this.inCompany && this.input.lease.minGapMs > 0) void this.sayStarted();
-    return { go: true, startedAt: verdict.startedAtEarly };
+    if (this.inCompany && lease.minGapMs > 0) void this.sayStarted();
+    return { go: true, startedAt: serverMs };
   };
+
+  private judge(now: OwnStart['at']): Verdict {
+    const { lease, domain } = this.input;
+    return this.deps.clock.judge(lease, now, this.deps.starts.find(domain, lease.follows));
+  }
 
   /** What the exchange means for politeness, and its record. Null: nothing was written. */
   conclude(exchange: Exchange, url: string, allowedBy: AllowedBy | null): RequestRecord | null {
@@ -102,7 +110,7 @@ export class LeaseKeeper {
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
     };
     if (this.started === null) return null;
-    const { serverMs, errorMs } = this.started;
+    const { serverMs, errorMs, measured } = this.started;
     const { lease, domain } = this.input;
     return {
       leaseId: lease.id,
@@ -111,6 +119,7 @@ export class LeaseKeeper {
       startedAt: serverMs,
       startedErrorMs: errorMs,
       minGapMs: lease.minGapMs,
+      ...(measured && lease.follows !== undefined ? { measuredFrom: lease.follows } : {}),
       allowedBy,
       statusCode: status,
       tookMs,
@@ -194,7 +203,9 @@ export class LeaseKeeper {
   private start(): Start {
     if (this.started === null) return { agoMs: 0 };
     const { at, serverMs, errorMs } = this.started;
-    return { agoMs: agoAtLeastMs(at, readClocks()), byMs: serverMs + errorMs };
+    // By the measured gap it may have started a little before `notBefore`, and then surely no later than that.
+    const byMs = Math.max(serverMs + errorMs, this.input.lease.notBefore);
+    return { agoMs: agoAtLeastMs(at, readClocks()), byMs };
   }
 
   private async tell(

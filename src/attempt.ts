@@ -11,6 +11,11 @@ export interface RequestRecord {
   startedAt: number;
   startedErrorMs: number;
   minGapMs: number;
+  /**
+   * The lease of the request before, where the process that sent both measured the gap by its own steady clock. Unset: the gap rests
+   * on the throttle's clock.
+   */
+  measuredFrom?: string;
   /** Null: a robots.txt, which may always be asked for. */
   allowedBy: AllowedBy | null;
   statusCode: number | null;

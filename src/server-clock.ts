@@ -2,7 +2,8 @@
  * What a worker knows of the throttle's clock, and whether a lease allows a request right now. A worker does not trust its
  * own clock: from the local times around a call that brought the server's time back, it knows that time only as an
  * interval. `startBy` is judged by the late end of it and `notBefore` by the early end, so that an error of any clock makes
- * the gap between two requests longer, never shorter.
+ * the gap between two requests longer, never shorter. What it does know is how long ago it sent a request itself: where that
+ * is the one before, the gap is measured from it by the monotonic clock alone.
  */
 import type { Lease } from '../workflows/throttle/types.ts';
 
@@ -19,12 +20,22 @@ export function readClocks(): Reading {
 }
 
 export type Verdict =
-  /** `startedAtEarly`: the server's time of the write, at most `errorMs` too early. It is what gets recorded. */
-  | { verdict: 'go'; startedAtEarly: number; errorMs: number }
+  /**
+   * `startedAtEarly`: the server's time of the write, at most `errorMs` too early. It is what gets recorded. `measured`: the gap
+   * was measured from the request before.
+   */
+  | { verdict: 'go'; startedAtEarly: number; errorMs: number; measured: boolean }
   | { verdict: 'wait'; ms: number }
   | { verdict: 'too-late' }
   /** Take a new sample, or hand the lease back. */
   | { verdict: 'no-clock'; why: 'never sampled' | 'sample too old' | 'suspended since' };
+
+/** A request that this process wrote itself. */
+export interface OwnStart {
+  at: Reading;
+  /** As it was recorded: its early end. */
+  serverMs: number;
+}
 
 /** Server time now: between these two. */
 interface Interval {
@@ -77,17 +88,27 @@ export class ServerClock {
       this.#hearing = hearing;
   }
 
-  /** To be asked in the very tick in which the request is written: a verdict is worth nothing a tick later. */
-  judge(lease: Pick<Lease, 'notBefore' | 'startBy'>, now: Reading): Verdict {
+  /**
+   * To be asked in the very tick in which the request is written: a verdict is worth nothing a tick later. `before`: the request
+   * that the lease follows, if this process sent it.
+   */
+  judge(
+    { notBefore, startBy, minGapMs }: Pick<Lease, 'notBefore' | 'startBy' | 'minGapMs'>,
+    now: Reading,
+    before: OwnStart | null = null,
+  ): Verdict {
     const known = this.#intervalAt(now);
     if (known === null) return { verdict: 'no-clock', why: this.#whyNoClock(now) };
 
-    if (known.late > lease.startBy) return { verdict: 'too-late' };
-    if (known.early < lease.notBefore) {
-      return { verdict: 'wait', ms: Math.ceil(lease.notBefore - known.early) };
-    }
-    const startedAtEarly = Math.floor(known.early);
-    return { verdict: 'go', startedAtEarly, errorMs: Math.ceil(known.late - startedAtEarly) };
+    if (known.late > startBy) return { verdict: 'too-late' };
+    const owedMs = before === null ? Infinity : minGapMs - atLeastMs(before.at, now);
+    const waitMs = Math.min(owedMs, notBefore - known.early);
+    if (waitMs > 0) return { verdict: 'wait', ms: Math.ceil(waitMs) };
+    // That one was recorded no later than it was, so this one is not recorded later than it is.
+    const sinceBefore = before !== null && owedMs <= 0 ? before.serverMs + minGapMs : -Infinity;
+    const startedAtEarly = Math.max(Math.floor(known.early), sinceBefore);
+    const errorMs = Math.max(0, Math.ceil(known.late - startedAtEarly));
+    return { verdict: 'go', startedAtEarly, errorMs, measured: owedMs <= 0 };
   }
 
   /**
@@ -115,8 +136,7 @@ export class ServerClock {
 
 /** For the release: a request written at `write` was written at least this long ago. */
 export function agoAtLeastMs(write: Reading, now: Reading): number {
-  const elapsed = (now.monotonicMs - write.monotonicMs) * (1 - DRIFT);
-  return Math.max(0, Math.floor(elapsed - ROUNDING_MS));
+  return Math.max(0, Math.floor(atLeastMs(write, now) - ROUNDING_MS));
 }
 
 function intervalOf({ serverNow, before, after }: Sample, now: Reading): Interval {
@@ -130,7 +150,12 @@ function intervalOf({ serverNow, before, after }: Sample, now: Reading): Interva
 }
 
 function earliestBy({ serverThen, heard }: Hearing, now: Reading): number {
-  return serverThen + elapsed(heard, now).monotonicMs * (1 - DRIFT);
+  return serverThen + atLeastMs(heard, now);
+}
+
+/** True time between two readings: the monotonic clock may stand still while the machine sleeps, and never jumps ahead. */
+function atLeastMs(from: Reading, to: Reading): number {
+  return elapsed(from, to).monotonicMs * (1 - DRIFT);
 }
 
 /** Whether what was read off the clocks then can be carried on until now. */

@@ -21,6 +21,7 @@ import { makeParser } from './html/index.ts';
 import { makeAgentPool } from './http/index.ts';
 import { watchLoopLag } from './loop-lag.ts';
 import { type Outages, watchForOutages } from './outages.ts';
+import { OwnStarts } from './own-starts.ts';
 import { remember } from './remember.ts';
 import { ServerClock } from './server-clock.ts';
 import { readCrawl } from './storage/crawls.ts';
@@ -111,6 +112,7 @@ export async function startWorker({
     store,
     agents,
     clock: new ServerClock(),
+    starts: new OwnStarts(),
     digestion: new Digestion(PAGES_PER_CORE * availableParallelism()),
     lag,
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),

@@ -54,6 +54,7 @@ interface RequestRow {
   started_at: Date;
   started_error_ms: number;
   min_gap_ms: number;
+  measured_from: string | null;
   rules_id: bigint | null;
   agent: string | null;
 }
@@ -63,7 +64,8 @@ async function* requestsTo(db: Database, domain: string): AsyncGenerator<Recorde
   let last: Pick<RequestRow, 'started_at' | 'lease_id'> = { started_at: new Date(0), lease_id: '' };
   for (;;) {
     const rows: RequestRow[] = await db.$queryRaw<RequestRow[]>`
-      SELECT lease_id, crawl_id, url, purpose = 'robots' AS is_robots, started_at, started_error_ms, min_gap_ms, rules_id, agent
+      SELECT lease_id, crawl_id, url, purpose = 'robots' AS is_robots, started_at, started_error_ms, min_gap_ms,
+             measured_from, rules_id, agent
       FROM requests WHERE domain = ${domain} AND (started_at, lease_id) > (${last.started_at}, ${last.lease_id})
       ORDER BY started_at, lease_id LIMIT ${BATCH}`;
     for (const row of rows) yield toRequest(domain, row);
@@ -83,6 +85,7 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
     startedAtMs: row.started_at.getTime(),
     startedErrorMs: row.started_error_ms,
     minGapMs: row.min_gap_ms,
+    measuredFrom: row.measured_from,
     allowedBy:
       row.rules_id === null || row.agent === null
         ? null

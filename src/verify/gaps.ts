@@ -5,14 +5,14 @@ import type { Gap, RecordedRequest } from './types.ts';
  * Both starts are early readings of one clock, and the throttle counted from a later one: what was granted is never longer
  * than what was recorded. That later one is the latest that the worker thought possible, or the latest by how long ago the
  * report says it was, whichever is earlier; only the former is on record. So a gap that is not proven to the last
- * millisecond of the clocks' error is no fault.
+ * millisecond of the clocks' error is no fault. One that was measured by the process that sent both owes nothing to that clock.
  */
 export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap {
   return {
     before,
     after,
     gapMs: after.startedAtMs - before.startedAtMs,
-    clockErrorMs: before.startedErrorMs,
+    clockErrorMs: after.measuredFrom === before.leaseId ? 0 : before.startedErrorMs,
     wantedMs: after.minGapMs,
   };
 }

@@ -15,6 +15,8 @@ export interface RecordedRequest {
   startedErrorMs: number;
   /** The gap to the request before that was in force when this one was granted. */
   minGapMs: number;
+  /** Lease of the request from which the process that sent both measured that gap; null: it rests on the throttle's clock. */
+  measuredFrom: string | null;
   /** Null: no rules were recorded with it. */
   allowedBy: AllowedBy | null;
 }
@@ -40,7 +42,10 @@ export interface Gap {
   after: RecordedRequest;
   /** By the recorded starts. */
   gapMs: number;
-  /** In truth it may have been shorter by this: the earlier request may have started so much later than recorded. */
+  /**
+   * In truth it may have been shorter by this: the earlier request may have started so much later than recorded. 0: one process
+   * measured it.
+   */
   clockErrorMs: number;
   /** What was in force then. */
   wantedMs: number;

@@ -102,6 +102,46 @@ test('a report out of order does not make the throttle forget a delay still owed
   expect(tick(state, NOON + 22_000, middle).wakeAt).toBe(NOON + 41_000 - CONFIG.leadMs);
 });
 
+describe('a lease names the request that it follows', () => {
+  const started = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+
+  test('where nothing but that request is in its way', () => {
+    const state = openThrottle();
+    const first = granted(state, anAsk('first'), NOON);
+    expect(first).not.toHaveProperty('follows');
+    release(state, { leaseId: first.id, use: started }, NOON, middle);
+    expect(granted(state, anAsk('next'), NOON + 10_000).follows).toBe(first.id);
+  });
+
+  test('but not one that may have been sent and was never reported', () => {
+    const state = openThrottle();
+    const first = granted(state, anAsk('first'), NOON);
+    release(state, { leaseId: first.id, use: { kind: 'lost' } }, NOON, middle);
+    expect(granted(state, anAsk('next'), NOON + 60_000)).not.toHaveProperty('follows');
+  });
+
+  test('nor while a block ends later than its gap', () => {
+    const state = openThrottle();
+    const first = granted(state, anAsk('first'), NOON);
+    const use = { ...started, reception: 'overloaded', retryAfterMs: 30_000 } as const;
+    release(state, { leaseId: first.id, use }, NOON, middle);
+    const { blockedUntil } = state;
+    const ahead = (blockedUntil ?? 0) - CONFIG.leadMs;
+    expect(granted(state, anAsk('next'), ahead)).toMatchObject({ notBefore: blockedUntil });
+    expect(state.leases[0]?.lease).not.toHaveProperty('follows');
+  });
+
+  test('nor where two may have started in either order', () => {
+    const state = openThrottle();
+    const wish = { delay: fixed(0), concurrency: 3 };
+    const [one, two] = [granted(state, anAsk('one', wish), NOON), granted(state, anAsk('two', wish), NOON)];
+    release(state, { leaseId: one.id, use: started }, NOON + 20, middle);
+    expect(granted(state, anAsk('while two is out', wish), NOON + 30)).not.toHaveProperty('follows');
+    release(state, { leaseId: two.id, use: started }, NOON + 40, middle);
+    expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
+  });
+});
+
 test('Crawl-delays of more origins than are remembered keep the longest', () => {
   const state = startedAtNoon();
   for (let n = 1; n <= 40; n += 1) {

@@ -5,7 +5,7 @@ import { NOON } from './support.ts';
 
 /** A machine whose wall clock is an hour behind the server and whose monotonic clock began 1 s ago at noon. */
 const at = (ms: number): Reading => ({ wallMs: NOON - 3_600_000 + ms, monotonicMs: 1_000 + ms });
-const lease = { notBefore: NOON, startBy: NOON + 15_000 };
+const lease = { notBefore: NOON, startBy: NOON + 15_000, minGapMs: 1_000 };
 
 /** Learned in a call from noon to 100 ms later. */
 function clock(): ServerClock {
@@ -16,7 +16,11 @@ function clock(): ServerClock {
 
 describe('a worker', () => {
   test('goes ahead within the lease, and records the earliest moment that it may be', () => {
-    expect(clock().judge(lease, at(100))).toEqual({ verdict: 'go', startedAtEarly: NOON + 50, errorMs: 103 });
+    expect(clock().judge(lease, at(100))).toMatchObject({
+      verdict: 'go',
+      startedAtEarly: NOON + 50,
+      errorMs: 103,
+    });
   });
 
   test('judges notBefore by the early end of what it knows', () => {
@@ -37,7 +41,7 @@ describe('a worker', () => {
   });
 
   test('trusts no sample older than 5 minutes', () => {
-    const longLease = { notBefore: NOON, startBy: NOON + 3_600_000 };
+    const longLease = { ...lease, startBy: NOON + 3_600_000 };
     expect(clock().judge(longLease, at(300_000)).verdict).toBe('go');
     expect(clock().judge(longLease, at(300_001))).toEqual({ verdict: 'no-clock', why: 'sample too old' });
   });
@@ -63,13 +67,21 @@ describe('a worker', () => {
     const both = new ServerClock();
     both.sample(NOON + 5, at(0), at(100));
     both.sample(NOON + 195, at(100), at(200));
-    expect(both.judge(lease, at(200))).toEqual({ verdict: 'go', startedAtEarly: NOON + 195, errorMs: 13 });
+    expect(both.judge(lease, at(200))).toMatchObject({
+      verdict: 'go',
+      startedAtEarly: NOON + 195,
+      errorMs: 13,
+    });
   });
 
   test('knows that it is later by now than when the server last sent something', () => {
     const hearing = clock();
     hearing.hear(NOON + 140, at(145));
-    expect(hearing.judge(lease, at(145))).toEqual({ verdict: 'go', startedAtEarly: NOON + 140, errorMs: 58 });
+    expect(hearing.judge(lease, at(145))).toMatchObject({
+      verdict: 'go',
+      startedAtEarly: NOON + 140,
+      errorMs: 58,
+    });
     hearing.hear(NOON + 120, at(150));
     expect(hearing.judge(lease, at(150))).toMatchObject({ startedAtEarly: NOON + 144 });
   });
@@ -77,7 +89,11 @@ describe('a worker', () => {
   test('does not believe to have heard from the future', () => {
     const fooled = clock();
     fooled.hear(NOON + 10_000, at(100));
-    expect(fooled.judge(lease, at(100))).toEqual({ verdict: 'go', startedAtEarly: NOON + 50, errorMs: 103 });
+    expect(fooled.judge(lease, at(100))).toMatchObject({
+      verdict: 'go',
+      startedAtEarly: NOON + 50,
+      errorMs: 103,
+    });
   });
 
   test('forgets what it heard before it was suspended', () => {
@@ -96,6 +112,45 @@ describe('a worker', () => {
     torn.sample(NOON + 1_050, at(100), at(200));
     expect(torn.judge({ ...lease, notBefore: NOON + 151 }, at(200))).toEqual({ verdict: 'wait', ms: 2 });
     expect(torn.judge({ ...lease, startBy: NOON + 1_100 }, at(200)).verdict).toBe('too-late');
+  });
+
+  describe('that sent the request before itself', () => {
+    const before = { at: at(100), serverMs: NOON + 60 };
+    const next = { ...lease, notBefore: NOON + 1_153 };
+
+    test('measures the gap from it, less than which has not passed however fast its own clock runs', () => {
+      expect(clock().judge(next, at(1_100), before)).toEqual({ verdict: 'wait', ms: 1 });
+      expect(clock().judge(next, at(1_101), before)).toMatchObject({ verdict: 'go', measured: true });
+    });
+
+    test('records a start that is as far from the recorded one before', () => {
+      // What is known of the server's clock by now would make it ten milliseconds less.
+      expect(clock().judge(next, at(1_101), before)).toMatchObject({
+        startedAtEarly: NOON + 1_060,
+        errorMs: 94,
+      });
+    });
+
+    test('needs no measure where the time has come by the server’s clock', () => {
+      const slept = { ...before, at: at(1_000) };
+      expect(clock().judge(next, at(1_300), slept)).toMatchObject({
+        verdict: 'go',
+        startedAtEarly: NOON + 1_249,
+        measured: false,
+      });
+    });
+
+    test('takes no account of a sleep: it makes the gap longer', () => {
+      const woken = { ...at(1_400), monotonicMs: at(1_000).monotonicMs };
+      expect(clock().judge({ ...next, notBefore: NOON + 60_000 }, woken, before)).toEqual({
+        verdict: 'wait',
+        ms: 101,
+      });
+    });
+
+    test('does not start after the lease for all that', () => {
+      expect(clock().judge({ ...next, startBy: NOON + 1_153 }, at(1_101), before).verdict).toBe('too-late');
+    });
   });
 
   test('says how long ago it wrote, never more than it was', () => {
@@ -124,7 +179,10 @@ test('the true server time always lies between the recorded start and its error'
         clock.hear(Math.floor(NOON + begin), read(begin + back / 10));
       }
       const t = lastCall + asleepMs + later / 5;
-      const verdict = clock.judge({ notBefore: 0, startBy: Number.MAX_SAFE_INTEGER }, read(t, asleepMs));
+      const verdict = clock.judge(
+        { notBefore: 0, startBy: Number.MAX_SAFE_INTEGER, minGapMs: 0 },
+        read(t, asleepMs),
+      );
       if (verdict.verdict !== 'go') {
         expect(verdict.verdict).toBe('no-clock');
         return;

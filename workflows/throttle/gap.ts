@@ -44,6 +44,20 @@ export function earliestStart(state: ThrottleState, next: Ask): number {
   return Math.max(state.blockedUntil ?? 0, ...starts.map((start) => start + gapMs));
 }
 
+/**
+ * The lease of the last request, if its start is all that the next one waits for: who measures the gap from there keeps every
+ * promise. A block is none of that: it ends by the throttle's clock.
+ */
+export function followedBy(
+  { lastStart, leases, blockedUntil }: ThrottleState,
+  now: number,
+): string | undefined {
+  const last = lastStart?.lease;
+  if (last === undefined || (blockedUntil ?? 0) > now) return undefined;
+  const others = leases.filter(({ lease }) => lease.id !== last.id);
+  return others.every((open) => latestStartOf(open) <= last.notBefore) ? last.id : undefined;
+}
+
 /** Unreported, its holder may yet send the request at the very last moment. */
 export function latestStartOf(open: OpenLease): number {
   return open.startedAt ?? open.lease.startBy;
@@ -53,15 +67,23 @@ export function latestStartOf(open: OpenLease): number {
  * Starts only ever move later: an error must lengthen the gap, never shorten it. A report out of order may put a start
  * within the delay of another, which is then still owed.
  */
-export function noteStart(state: ThrottleState, at: number, owed: DelayRange): void {
-  const start: LastStart = { at, owed };
+export function noteStart(state: ThrottleState, start: LastStart): void {
   if (state.lastStart === null) {
     state.lastStart = start;
     return;
   }
-  const [earlier, later] = at > state.lastStart.at ? [state.lastStart, start] : [start, state.lastStart];
+  const [earlier, later] =
+    start.at > state.lastStart.at ? [state.lastStart, start] : [start, state.lastStart];
   const isPaidOff = later.at - earlier.at >= earlier.owed.minMs;
-  state.lastStart = { at: later.at, owed: isPaidOff ? later.owed : longerOf(earlier.owed, later.owed) };
+  // Both times are the latest possible. Only one that was granted after the other is sure to have been the later.
+  const isSurelyLater =
+    later.lease !== undefined &&
+    (later.lease.notBefore >= earlier.at || later.lease.id === earlier.lease?.id);
+  state.lastStart = {
+    at: later.at,
+    owed: isPaidOff ? later.owed : longerOf(earlier.owed, later.owed),
+    ...(isSurelyLater ? { lease: later.lease } : {}),
+  };
 }
 
 /** A draw made anew at each look would favour short delays: the first look to find one short enough would win. */

@@ -1,5 +1,5 @@
 /** Turning a ticket into a lease. */
-import { earliestStart, minDelayFor } from './gap.ts';
+import { earliestStart, followedBy, minDelayFor } from './gap.ts';
 import { serve } from './line.ts';
 import { servable } from './outage.ts';
 import type { ThrottleState, Waiting } from './state.ts';
@@ -38,6 +38,7 @@ export function grant(
   const number = state.stats.granted;
   const notBefore = Math.max(now, earliestStart(state, next));
   const startBy = notBefore + startWindowMs(state, next.concurrency);
+  const follows = followedBy(state, now);
   const lease: Lease = {
     // Unique over all lives of all domains: requests are recorded under it. See domainOf.
     id: `${state.domain}/${(state.openedAt ?? now).toString(36)}/${number}`,
@@ -46,6 +47,7 @@ export function grant(
     startBy,
     expiresAt: startBy + next.longestFetchMs,
     minGapMs: minDelayFor(state, next).ms,
+    ...(follows === undefined ? {} : { follows }),
   };
   state.leases.push({
     lease,

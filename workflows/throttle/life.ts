@@ -37,9 +37,9 @@ export function opened(state: ThrottleState, { stored, assured, epoch }: OpenedD
   }
 
   const owed = { minMs: stored.lastGapMs, maxMs: stored.lastGapMs };
-  if (stored.lastStart !== null) noteStart(state, stored.lastStart, owed);
+  if (stored.lastStart !== null) noteStart(state, { at: stored.lastStart, owed });
   if (!stored.clean) {
-    noteStart(state, now + state.config.leadMs + stored.startWindowMs, owed);
+    noteStart(state, { at: now + state.config.leadMs + stored.startWindowMs, owed });
   }
 }
 

@@ -72,7 +72,7 @@ export function endUnused(state: ThrottleState, open: OpenLease, now: number): v
 }
 
 function endLost(state: ThrottleState, open: OpenLease): void {
-  noteStart(state, latestStartOf(open), open.owed);
+  noteStart(state, { at: latestStartOf(open), owed: open.owed });
   state.stats.lost += 1;
   finish(state, open);
 }
@@ -81,25 +81,26 @@ function noteOpenStart(state: ThrottleState, open: OpenLease, start: Start, now:
   const at = believedStart(open.lease.notBefore, start, now);
   if (open.startedAt === null) learnGrantToStart(state, at - open.grantedAt);
   open.startedAt = Math.max(at, open.startedAt ?? at);
-  noteStart(state, open.startedAt, open.owed);
+  const { id, notBefore } = open.lease;
+  noteStart(state, { at: open.startedAt, owed: open.owed, lease: { id, notBefore } });
 }
 
 function noteLateStart(state: ThrottleState, leaseId: string, start: Start, now: number): void {
   const finished = state.finished.find(({ id }) => id === leaseId);
   // A lease of a former life is not remembered: its crawl's delay is in the row that life left behind.
   const owed = finished?.owed ?? state.lastStart?.owed ?? { minMs: 0, maxMs: 0 };
-  noteStart(state, believedStart(finished?.notBefore ?? 0, start, now), owed);
+  const at = believedStart(finished?.notBefore ?? 0, start, now);
+  const lease = finished && { lease: { id: finished.id, notBefore: finished.notBefore } };
+  noteStart(state, { at, owed, ...lease });
 }
 
 /**
- * A start before its lease, in the future or not a number at all is nonsense, and nonsense counts as now. Of two ways to say
- * when it was at the latest the earlier one holds, where it is no nonsense itself.
+ * A start before its lease, in the future or not a number at all is nonsense. Of two ways to say when it was at the latest the
+ * earlier one holds that is no nonsense; where both are, it counts as now.
  */
 function believedStart(notBefore: number, { agoMs, byMs }: Start, now: number): number {
   const isPossible = (at: number): boolean => at >= notBefore && at <= now;
-  const at = Math.ceil(now - agoMs);
-  if (!isPossible(at)) return now;
-  return byMs !== undefined && isPossible(byMs) ? Math.min(at, Math.ceil(byMs)) : at;
+  return Math.min(now, ...[now - agoMs, byMs ?? Number.NaN].map(Math.ceil).filter(isPossible));
 }
 
 function finish(state: ThrottleState, { lease, owed }: OpenLease): void {

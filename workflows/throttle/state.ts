@@ -61,6 +61,8 @@ export interface OpenOutage extends Outage {
 export interface LastStart {
   at: number;
   owed: DelayRange;
+  /** Of the request that started then, where it is known to have been the last; unset: it is not, or somebody assumes the worst. */
+  lease?: Pick<Lease, 'id' | 'notBefore'>;
 }
 
 export interface ThrottleState {

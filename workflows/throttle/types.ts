@@ -42,6 +42,12 @@ export interface Lease {
   expiresAt: number;
   /** The gap to the previous request that this lease was granted under; recorded with the request. */
   minGapMs: number;
+  /**
+   * The lease of the previous request, where nothing but its start is in the way of this one. A process that sent that request
+   * itself may measure `minGapMs` from it by its own clock, which is finer than to know the throttle's, and need not wait for
+   * `notBefore`.
+   */
+  follows?: string;
 }
 
 /** A lease on its way to the page that waited for it. */

@@ -8,7 +8,7 @@ import {
   started,
   type Use,
 } from '../../../workflows/throttle/index.ts';
-import type { Host } from './host.ts';
+import { DOMAIN, type Host } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';
 import type { World } from './world.ts';
@@ -21,6 +21,8 @@ export interface Written {
   /** As recorded: the early end of what the worker knew, and how much later it may have been. */
   early: number;
   errorMs: number;
+  /** The gap was measured by the machine that sent the request before it, too. */
+  measured: boolean;
 }
 
 export type FetchEnd = 'fetched' | 'refused' | 'unreachable';
@@ -38,6 +40,11 @@ export class Wire {
     this.#site = site;
   }
 
+  /** As the server's clock shows it. */
+  get now(): number {
+    return this.#world.serverNow;
+  }
+
   /** Leases whose fetch is truly going on. */
   running(): string[] {
     return [...this.#running].filter(([, { machine, life }]) => machine.life === life).map(([id]) => id);
@@ -48,7 +55,8 @@ export class Wire {
       this.send(lease, { kind: 'unused' });
       ended('refused');
     };
-    const verdict = machine.clock.judge(lease, machine.read());
+    const now = machine.read();
+    const verdict = machine.clock.judge(lease, now, machine.starts.find(DOMAIN, lease.follows));
     switch (verdict.verdict) {
       case 'go':
         this.written.push({
@@ -56,9 +64,16 @@ export class Wire {
           at: this.#world.now,
           early: verdict.startedAtEarly,
           errorMs: verdict.errorMs,
+          measured: verdict.measured,
         });
+        machine.starts.note(DOMAIN, lease.id, { at: now, serverMs: verdict.startedAtEarly });
         if (this.#site.isUp(this.#askOf(lease)?.origin ?? ''))
-          this.#receive(machine, lease, verdict.startedAtEarly + verdict.errorMs, ended);
+          this.#receive(
+            machine,
+            lease,
+            Math.max(verdict.startedAtEarly + verdict.errorMs, lease.notBefore),
+            ended,
+          );
         else this.#knockInVain(machine, lease, ended);
         break;
       case 'wait':

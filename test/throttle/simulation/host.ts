@@ -29,6 +29,8 @@ import type { World } from './world.ts';
 /** Between two writes of the row while nothing else causes one. */
 const WRITE_EVERY_MS = 60_000;
 
+export const DOMAIN = 'example.org';
+
 export interface Granted {
   lease: Lease;
   ask: Ask;
@@ -98,7 +100,7 @@ export class Host {
   }
 
   #begin(): ThrottleState {
-    const state = newThrottle('example.org', this.#config);
+    const state = newThrottle(DOMAIN, this.#config);
     this.state = state;
     this.life += 1;
     this.#open(state, this.life);
