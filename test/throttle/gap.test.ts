@@ -131,14 +131,25 @@ describe('a lease names the request that it follows', () => {
     expect(state.leases[0]?.lease).not.toHaveProperty('follows');
   });
 
-  test('nor where two may have started in either order', () => {
-    const state = openThrottle();
+  describe('nor where two may have started in either order', () => {
     const wish = { delay: fixed(0), concurrency: 3 };
-    const [one, two] = [granted(state, anAsk('one', wish), NOON), granted(state, anAsk('two', wish), NOON)];
-    release(state, { leaseId: one.id, use: started }, NOON + 20, middle);
-    expect(granted(state, anAsk('while two is out', wish), NOON + 30)).not.toHaveProperty('follows');
-    release(state, { leaseId: two.id, use: started }, NOON + 40, middle);
-    expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
+    const two = () => {
+      const state = openThrottle();
+      const leases = ['one', 'other'].map((ticket) => granted(state, anAsk(ticket, wish), NOON).id);
+      return { state, leases };
+    };
+
+    test('and both are on record', () => {
+      const { state, leases } = two();
+      for (const leaseId of leases) release(state, { leaseId, use: started }, NOON + 20, middle);
+      expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
+    });
+
+    test('and one is still out', () => {
+      const { state, leases } = two();
+      release(state, { leaseId: leases[0] ?? '', use: started }, NOON + 20, middle);
+      expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
+    });
   });
 });
 
