@@ -5,16 +5,15 @@ import type { Gap, RecordedRequest } from './types.ts';
  * Both starts are early readings of one clock, and the throttle counted from a later one: what was granted is never longer
  * than what was recorded. That later one is the latest that the worker thought possible, or the latest by how long ago the
  * report says it was, whichever is earlier; only the former is on record. So a gap that is not proven to the last
- * millisecond of the clocks' error is no fault. One that was measured by the process that sent both owes nothing to that clock.
+ * millisecond of the clocks' error is no fault. One that was measured by the process that sent both is proven by that.
  */
 export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap {
-  return {
-    before,
-    after,
-    gapMs: after.startedAtMs - before.startedAtMs,
-    clockErrorMs: after.measuredFrom === before.leaseId ? 0 : before.startedErrorMs,
-    wantedMs: after.minGapMs,
-  };
+  const gapMs = after.startedAtMs - before.startedAtMs;
+  const wantedMs = after.minGapMs;
+  const spare = Math.max(0, gapMs - wantedMs);
+  const isMeasured = after.measuredFrom === before.leaseId;
+  const clockErrorMs = isMeasured ? Math.min(spare, before.startedErrorMs) : before.startedErrorMs;
+  return { before, after, gapMs, clockErrorMs, wantedMs };
 }
 
 export function isTooShort({ gapMs, wantedMs }: Gap): boolean {

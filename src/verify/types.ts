@@ -43,8 +43,8 @@ export interface Gap {
   /** By the recorded starts. */
   gapMs: number;
   /**
-   * In truth it may have been shorter by this: the earlier request may have started so much later than recorded. 0: one process
-   * measured it.
+   * In truth it may have been shorter by this: the earlier request may have started so much later than recorded. Where one process
+   * measured the gap, no shorter than what was in force.
    */
   clockErrorMs: number;
   /** What was in force then. */

@@ -41,6 +41,16 @@ describe('a site that takes long to answer', () => {
     });
   });
 
+  it('has its gaps measured by the worker that sent both requests: from one to the next, and to the first of another crawl', async () => {
+    const requests = await requestsOf(0, {});
+    const before = await amble.db.request.findFirst({
+      where: { startedAt: { lt: requests[0]?.startedAt ?? new Date(0) }, domain: requests[0]?.domain ?? '' },
+      orderBy: { startedAt: 'desc' },
+    });
+    const leases = [before, ...requests].map((request) => request?.leaseId);
+    expect(requests.map(({ measuredFrom }) => measuredFrom)).toEqual(leases.slice(0, -1));
+  });
+
   it('is asked less often by an adaptive crawl: at its average latency over the concurrency aimed at', async () => {
     const requests = await requestsOf(600, { concurrency: 3, adaptive: { targetConcurrency: 2 } });
     expect(requests).toHaveLength(6);

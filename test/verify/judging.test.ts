@@ -74,6 +74,8 @@ describe('a gap', () => {
       withinClockError: 0,
       domains: [{ tightest: { gapMs: 1_000, clockErrorMs: 0 } }],
     });
+    const later = request(1_020, { measuredFrom: unsure.leaseId });
+    expect(await judge(unsure, later)).toMatchObject({ domains: [{ tightest: { clockErrorMs: 20 } }] });
     const fromAnother = request(1_000, { measuredFrom: 'lease of another request' });
     expect(await judge(unsure, fromAnother)).toMatchObject({ violationCount: 0, withinClockError: 1 });
     const tooSoon = request(999, { measuredFrom: unsure.leaseId });
