@@ -6,8 +6,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDatabase } from '../engines/index.ts';
-import { schemaDifference } from './migrate.ts';
 import { migrationsDirectory } from './migrate-files.ts';
+import { schemaDifference } from './schema-difference.ts';
 
 async function difference(): Promise<string | null> {
   const home = await mkdtemp(join(tmpdir(), 'amble-migration-'));

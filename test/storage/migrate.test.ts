@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migrate, schemaDifference } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import { schemaDifference } from '../../src/storage/schema-difference.ts';
 import { bareDatabase, type TestDatabase } from '../support/engines.ts';
 
 let database: TestDatabase;
@@ -51,6 +52,18 @@ test('migrating twice applies nothing the second time', async () => {
   const applied = await migrate(database.url);
   expect(applied).toContain('20261116000000_init');
   expect(await migrate(database.url)).toEqual([]);
+});
+
+test('a database that has them all needs no engine: whoever migrates is not waited for', async () => {
+  await migrate(database.url);
+  const other = new pg.Client(database.url);
+  await other.connect();
+  try {
+    await other.query('SELECT pg_advisory_lock(72707369)');
+    expect(await migrate(database.url)).toEqual([]);
+  } finally {
+    await other.end();
+  }
 });
 
 test('processes that migrate at the same time apply each migration once between them', async () => {
