@@ -1,7 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-/** Whole programs, crawls and engines: each file in a process of its own. */
-const WHOLE = ['cli', 'conformance', 'corpus', 'crawl', 'e2e', 'engines', 'faults', 'presets'];
+/** Whole programs and engines: each file in a process of its own. */
+const WHOLE = ['cli', 'conformance', 'corpus', 'e2e', 'engines', 'faults'];
+/** Whole crawls, by workers in the process of the test. */
+const CRAWLS = ['crawl', 'presets'];
+
+function testsIn(directories: readonly string[]): string[] {
+  return directories.map((directory) => `test/${directory}/**/*.test.ts`);
+}
 
 const shared = { testTimeout: 60_000, hookTimeout: 300_000 };
 
@@ -16,7 +22,16 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'whole',
-          include: WHOLE.map((directory) => `test/${directory}/**/*.test.ts`),
+          include: testsIn(WHOLE),
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'crawls',
+          include: testsIn(CRAWLS),
+          // To load a worker anew for each file would take two seconds of CPU time.
+          isolate: false,
         },
       },
       {
@@ -24,7 +39,7 @@ export default defineConfig({
           ...shared,
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: WHOLE.map((directory) => `test/${directory}/**`),
+          exclude: testsIn([...WHOLE, ...CRAWLS]),
           // To load them anew for each of a hundred files would take longer than the tests.
           isolate: false,
         },
