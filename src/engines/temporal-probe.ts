@@ -1,6 +1,6 @@
 /** Is there a Temporal server, and does it have our namespace? */
 import { connect } from 'node:net';
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 
 export type Answer = 'serves' | 'no-namespace' | 'silent';
 
@@ -9,9 +9,11 @@ const CONNECT_WITHIN_MS = 5_000;
 export async function probeTemporal(address: string, namespace: string): Promise<Answer> {
   // gRPC goes on trying a port that refuses until its time is up; a plain connection knows at once.
   if (!(await listens(address))) return 'silent';
+  // Only now: those who want the database alone, or find nobody here, need not load a client.
+  const client = await import('@temporalio/client');
   let connection: Connection;
   try {
-    connection = await Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
+    connection = await client.Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
   } catch {
     return 'silent';
   }
