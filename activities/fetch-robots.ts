@@ -106,7 +106,12 @@ export async function fetchRobots(
         },
       };
     case 'unreachable':
-      return noteMiss(deps, { origin: target.origin, statusCode, error: verdict.reason });
+      return noteMiss(deps, {
+        origin: target.origin,
+        pageId: input.pageId,
+        statusCode,
+        error: verdict.reason,
+      });
   }
 }
 

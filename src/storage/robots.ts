@@ -125,12 +125,13 @@ export interface Hold {
   rulesKnown: boolean;
 }
 
-/** A try may be long in coming however short patience is: a site's own Retry-After is honoured for so long. */
-const LONGEST_WAIT_FOR_A_SLOT_MS = 24 * 3_600_000;
+/** After a block its domain's line has to come to the page that tries. */
+const LONGEST_IN_LINE_MS = 3_600_000;
 
 /**
  * Records a failed try; nobody tries again before the hold, which doubles up to its cap, is over. A failure so long
- * after the last hold that all would have been given up in between is the first of a new row: nobody has tried.
+ * after the last hold that all would have been given up in between, and that no block explains, is the first of a new row:
+ * nobody has tried.
  */
 export async function saveUnreachable(
   db: Database,
@@ -141,13 +142,15 @@ export async function saveUnreachable(
     holdMs: number;
     maxHoldMs: number;
     giveUpMs: number;
+    /** For so long a site may keep everybody away by its own Retry-After. */
+    longestBlockMs: number;
     /** It may be the same failure told again: where there is a hold already, that one stands. */
     unlessHeld?: true;
   },
 ): Promise<Hold> {
   const before = failure.unlessHeld && (await readRow(db, origin));
   if (before?.held_until && before.held_until.getTime() > Date.now()) return holdIn(before);
-  const silence = Math.max(failure.giveUpMs, LONGEST_WAIT_FOR_A_SLOT_MS);
+  const silence = Math.max(failure.giveUpMs, failure.longestBlockMs + LONGEST_IN_LINE_MS);
   const [row] = await db.$queryRaw<HeldRow[]>`
     WITH earlier AS (
       SELECT origin, CASE WHEN held_until > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures

@@ -17,7 +17,8 @@ const FAILURE = {
   error: 'answered 503',
   holdMs: 60_000,
   maxHoldMs: 4 * HOUR_MS,
-  giveUpMs: 24 * 3_600_000,
+  giveUpMs: 24 * HOUR_MS,
+  longestBlockMs: 26.4 * HOUR_MS,
 };
 
 let origin: string;
@@ -144,10 +145,18 @@ test('tries that come slower than patience lasts still add up: a site with long 
   expect(failingForMs).toBeGreaterThan(impatient.giveUpMs);
 });
 
+test('a site that asks for a day of patience each time it fails is failing all the while', async () => {
+  await consult();
+  await saveUnreachable(db(), origin, FAILURE);
+  await letTimePass(26.4 * HOUR_MS);
+  const { failingForMs } = await saveUnreachable(db(), origin, FAILURE);
+  expect(failingForMs).toBeGreaterThan(FAILURE.giveUpMs);
+});
+
 test('a failure long after the last hold is the first of a new row of them', async () => {
   await consult();
   await saveUnreachable(db(), origin, FAILURE);
-  await letTimePass(FAILURE.holdMs + FAILURE.giveUpMs + 1_000);
+  await letTimePass(FAILURE.holdMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
   const anew = await saveUnreachable(db(), origin, FAILURE);
   expect(anew.failingForMs).toBeLessThan(100);
   // ... with a hold as short as the first one's.
