@@ -31,7 +31,9 @@ export async function decideByRobots(
 ): Promise<RobotsDecision> {
   const origin = originOf(url);
   const { config, db } = deps;
-  const stored = await consultRobots(db, { origin, domain, claimMs: claimMs(deps), oldRulesDo: justTried });
+  const agent = productToken(config.userAgent);
+  const asked = { origin, domain, agent, claimMs: claimMs(deps), oldRulesDo: justTried };
+  const stored = await consultRobots(db, asked);
   switch (stored.kind) {
     case 'claimed':
       return { kind: 'read-robots' };
@@ -46,7 +48,6 @@ export async function decideByRobots(
       }
       return { kind: 'held', until: stored.until, reason: stored.why };
     case 'rules': {
-      const agent = productToken(config.userAgent);
       const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
       if (stored.body === null) return fetch;
       const text = { origin, token: agent, fetchedAt: stored.fetchedAt, text: stored.body };

@@ -1,5 +1,6 @@
 /** The stored robots.txt of each origin, and who is fetching it right now. */
 import type { Database } from './database.ts';
+import { Prisma } from './generated/client.ts';
 
 export type StoredRobots =
   /** Rules to go by. `body` null: the origin has no robots.txt, so all is allowed. */
@@ -20,24 +21,30 @@ interface RobotsRow {
   error: string | null;
 }
 
-export interface Consultation {
-  origin: string;
+/** For whom rules are read: whose throttle hears of their Crawl-delay, and the product token that they are searched for. */
+export interface Reader {
   domain: string;
+  agent: string;
+}
+
+export interface Consultation extends Reader {
+  origin: string;
   claimMs: number;
   /** Rules that are known are wanted whatever their age. */
   oldRulesDo?: boolean;
 }
 
-/** Looks the rules up, and claims the fetch of them where it is due. Stale rules hold while a refresh fails or runs. */
-export async function consultRobots(
-  db: Database,
-  { origin, domain, claimMs, oldRulesDo = false }: Consultation,
-): Promise<StoredRobots> {
-  const row = await readRow(db, origin);
+/**
+ * Looks the rules up, and claims the fetch of them where it is due: where they are old, or were read for another domain or
+ * under another name. Until others are known they hold, while a refresh fails or runs.
+ */
+export async function consultRobots(db: Database, asked: Consultation): Promise<StoredRobots> {
+  const { origin, oldRulesDo = false } = asked;
+  const row = await readRow(db, origin, asked);
   const known = row && (row.fresh || oldRulesDo) ? rulesIn(row) : null;
   if (known) return known;
-  if (await claim(db, origin, domain, claimMs)) return { kind: 'claimed' };
-  const now = await readRow(db, origin);
+  if (await claim(db, asked)) return { kind: 'claimed' };
+  const now = await readRow(db, origin, asked);
   const stale = now ? rulesIn(now) : null;
   if (stale) return stale;
   const held = now?.held_until?.getTime() ?? 0;
@@ -59,22 +66,28 @@ function rulesIn({ body, fetched_at, rules_id }: RobotsRow): Extract<StoredRobot
   return { kind: 'rules', body, fetchedAt: fetched_at.getTime(), rulesId: rules_id.toString() };
 }
 
-async function readRow(db: Database, origin: string): Promise<RobotsRow | undefined> {
+async function readRow(db: Database, origin: string, reader: Reader): Promise<RobotsRow | undefined> {
   const [row] = await db.$queryRaw<RobotsRow[]>`
-    SELECT body, rules_id, fetched_at, coalesce(fresh_until > now(), false) AS fresh, held_until, claimed_until, error,
-           coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS failing_for_ms
+    SELECT body, rules_id, fetched_at, ${isFresh(reader)} AS fresh, held_until, claimed_until, error,
+           ${FAILING_FOR_MS} AS failing_for_ms
     FROM robots WHERE origin = ${origin}`;
   return row;
 }
 
+const FAILING_FOR_MS = Prisma.sql`coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8`;
+
+function isFresh({ domain, agent }: Reader): Prisma.Sql {
+  return Prisma.sql`coalesce(robots.fresh_until > now() AND robots.domain = ${domain} AND robots.agent = ${agent}, false)`;
+}
+
 /** One statement, so that of a hundred cold pages exactly one spends its slot on robots.txt. */
-async function claim(db: Database, origin: string, domain: string, claimMs: number): Promise<boolean> {
+async function claim(db: Database, { origin, claimMs, ...reader }: Consultation): Promise<boolean> {
   const claimed = await db.$executeRaw`
     INSERT INTO robots (origin, domain, claimed_until)
-    VALUES (${origin}, ${domain}, now() + ${claimMs} * interval '1 millisecond')
+    VALUES (${origin}, ${reader.domain}, now() + ${claimMs} * interval '1 millisecond')
     ON CONFLICT (origin) DO UPDATE SET claimed_until = excluded.claimed_until
     WHERE coalesce(robots.claimed_until, '-infinity') <= now() AND coalesce(robots.held_until, '-infinity') <= now()
-      AND (coalesce(robots.fresh_until, '-infinity') <= now() OR robots.rules_id IS NULL)`;
+      AND (NOT ${isFresh(reader)} OR robots.rules_id IS NULL)`;
   return claimed === 1;
 }
 
@@ -99,7 +112,7 @@ export async function extendClaim(db: Database, origin: string, claimMs: number)
 export async function saveRules(
   db: Database,
   origin: string,
-  rules: { body: string | null; statusCode: number | null; freshMs: number },
+  rules: Reader & { body: string | null; statusCode: number | null; freshMs: number },
 ): Promise<void> {
   // Postgres keeps no NUL in a text, and it means nothing in robots.txt.
   const body = rules.body?.replaceAll('\0', '') ?? null;
@@ -111,7 +124,7 @@ export async function saveRules(
       INSERT INTO robots_rules (origin, body) SELECT ${origin}, ${body} WHERE NOT EXISTS (SELECT 1 FROM same)
       RETURNING id)
     UPDATE robots SET body = ${body}, rules_id = (SELECT id FROM same UNION ALL SELECT id FROM new),
-      status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
+      domain = ${rules.domain}, agent = ${rules.agent}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
       fresh_until = now() + ${rules.freshMs} * interval '1 millisecond', failures = 0, failing_since = NULL,
       held_until = NULL, claimed_until = NULL
     WHERE origin = ${origin}`;
@@ -148,8 +161,8 @@ export async function saveUnreachable(
     unlessHeld?: true;
   },
 ): Promise<Hold> {
-  const before = failure.unlessHeld && (await readRow(db, origin));
-  if (before?.held_until && before.held_until.getTime() > Date.now()) return holdIn(before);
+  const standing = failure.unlessHeld && (await standingHold(db, origin));
+  if (standing) return holdIn(standing);
   const silence = Math.max(failure.giveUpMs, failure.longestBlockMs + LONGEST_IN_LINE_MS);
   const [row] = await db.$queryRaw<HeldRow[]>`
     WITH earlier AS (
@@ -160,11 +173,18 @@ export async function saveUnreachable(
       claimed_until = NULL,
       held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
     FROM earlier WHERE robots.origin = earlier.origin
-    RETURNING held_until, (extract(epoch FROM now() - failing_since) * 1000)::float8 AS failing_for_ms, fetched_at`;
+    RETURNING held_until, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at`;
   return row ? holdIn(row) : { until: Date.now() + failure.holdMs, failingForMs: 0, rulesKnown: false };
 }
 
 type HeldRow = Pick<RobotsRow, 'held_until' | 'failing_for_ms' | 'fetched_at'>;
+
+async function standingHold(db: Database, origin: string): Promise<HeldRow | undefined> {
+  const [row] = await db.$queryRaw<HeldRow[]>`
+    SELECT held_until, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at
+    FROM robots WHERE origin = ${origin} AND held_until > now()`;
+  return row;
+}
 
 function holdIn({ held_until, failing_for_ms, fetched_at }: HeldRow): Hold {
   return {

@@ -21,7 +21,7 @@ async function pageOf(host: string, knownForMs: number): Promise<string> {
 /** The host's robots.txt answers 503; another page heard that so long ago, and nobody has asked since. */
 async function failedOnce(host: string, agoMs: number): Promise<void> {
   const origin = `http://${host}`;
-  await consultRobots(db(), { origin, domain: host, claimMs: 1_000 });
+  await consultRobots(db(), { origin, domain: host, agent: 'Amble', claimMs: 1_000 });
   await failAgain(host, await pageOf(host, agoMs));
   await db().$executeRaw`
     UPDATE robots SET held_until = held_until - ${agoMs} * interval '1 millisecond',

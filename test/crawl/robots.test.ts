@@ -219,6 +219,28 @@ describe('robots.txt', () => {
       },
     ));
 
+  it.each([{ agent: 'Former' }, { domain: 'former.test' }])(
+    'that was read for %j is read anew, so that its Crawl-delay is known to whom it concerns now',
+    (former) =>
+      onWeb(
+        {
+          known: flatSite(0, (path, { count }) =>
+            path === '/robots.txt' ? text(count === 1 ? '' : 'User-agent: *\nCrawl-delay: 0.2') : undefined,
+          ),
+        },
+        async (web) => {
+          const input = { seeds: [web.url('known')], ...web.network };
+          await amble.crawl(input);
+          const { origin } = new URL(web.url('known'));
+          await amble.db.robots.update({ where: { origin }, data: former });
+          await amble.crawl(input);
+          expect(await crawlDelayOf(web.name('known'))).toBe(200);
+          await amble.crawl(input);
+          expect(web.arrivalsAt('known', '/robots.txt')).toHaveLength(2);
+        },
+      ),
+  );
+
   it('that asks for a Crawl-delay above the cap gets the cap, and a line in the log', () =>
     onWeb(
       {

@@ -4,6 +4,7 @@ import {
   consultRobots,
   extendClaim,
   knowsRobots,
+  type Reader,
   saveRules,
   saveUnreachable,
   unclaimRobots,
@@ -28,10 +29,11 @@ beforeEach(() => {
   origin = `http://robots-${origins}.test`;
 });
 
-const consult = (more: { oldRulesDo?: boolean } = {}) =>
-  consultRobots(db(), { origin, domain: 'robots.test', claimMs: CLAIM_MS, ...more });
-const rules = (body: string | null, freshMs = HOUR_MS) =>
-  saveRules(db(), origin, { body, statusCode: body === null ? 404 : 200, freshMs });
+const READER = { domain: 'robots.test', agent: 'Amble' };
+const consult = (more: Partial<Reader> & { oldRulesDo?: boolean } = {}) =>
+  consultRobots(db(), { origin, ...READER, claimMs: CLAIM_MS, ...more });
+const rules = (body: string | null, freshMs = HOUR_MS, reader: Partial<Reader> = {}) =>
+  saveRules(db(), origin, { ...READER, ...reader, body, statusCode: body === null ? 404 : 200, freshMs });
 const letTimePass = (ms: number) => db().$executeRaw`
   UPDATE robots SET claimed_until = claimed_until - ${ms} * interval '1 millisecond',
     held_until = held_until - ${ms} * interval '1 millisecond',
@@ -99,6 +101,25 @@ test('a page that has just tried is content with old rules, instead of trying fo
   expect(await consult({ oldRulesDo: true })).toMatchObject({ kind: 'rules', body: 'old' });
   expect(await consult()).toEqual({ kind: 'claimed' });
 });
+
+test.each<Partial<Reader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }])(
+  'rules are read anew for %j, which may be asked for another Crawl-delay, and hold until then',
+  async (other) => {
+    await consult();
+    await rules('known');
+    const answers = await atOnce(10, () => consult(other));
+    expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+    expect(answers.filter((answer) => answer.kind === 'rules' && answer.body === 'known')).toHaveLength(9);
+    expect(await consult()).toMatchObject({ kind: 'rules', body: 'known' });
+
+    await saveUnreachable(db(), origin, FAILURE);
+    expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'known' });
+    await letTimePass(FAILURE.holdMs);
+    expect(await consult(other)).toEqual({ kind: 'claimed' });
+    await rules('read anew', HOUR_MS, other);
+    expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'read anew' });
+  },
+);
 
 test('whether an origin had a robots.txt is known from its last answer', async () => {
   await consult();
