@@ -114,8 +114,7 @@ export async function saveRules(
   origin: string,
   rules: Reader & { body: string | null; statusCode: number | null; freshMs: number },
 ): Promise<void> {
-  // Postgres keeps no NUL in a text, and it means nothing in robots.txt.
-  const body = rules.body?.replaceAll('\0', '') ?? null;
+  const { body } = rules;
   await db.$executeRaw`
     WITH same AS (
       SELECT kept.id FROM robots_rules kept JOIN robots current ON current.rules_id = kept.id

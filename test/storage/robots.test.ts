@@ -59,12 +59,6 @@ test('rules once read are for everybody, and null means that there are none', as
   expect(await consult()).toMatchObject({ kind: 'rules', body: null });
 });
 
-test('a robots.txt with NULs in it, as of a server that sends UTF-16, can be kept', async () => {
-  await consult();
-  await rules('U\0s\0e\0r');
-  expect(await consult()).toMatchObject({ kind: 'rules', body: 'User' });
-});
-
 test('a claim runs out, is given back, or is kept alive', async () => {
   expect(await consult()).toEqual({ kind: 'claimed' });
   expect(await consult()).toMatchObject({ kind: 'held' });
