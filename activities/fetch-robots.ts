@@ -96,6 +96,7 @@ export async function fetchRobots(
         body: verdict.kind === 'rules' ? verdict.text : null,
         statusCode,
         freshMs: freshForMs(cacheControl, config.robots.fresh),
+        maxCrawlDelayMs: config.throttle.maxCrawlDelayMs,
       });
       return { kind: 'robots-read' };
     }

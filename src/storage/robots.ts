@@ -108,19 +108,27 @@ export async function extendClaim(db: Database, origin: string, claimMs: number)
     UPDATE robots SET claimed_until = now() + ${claimMs} * interval '1 millisecond' WHERE origin = ${origin}`;
 }
 
-/** Rules that changed are kept beside those they replace, for the proof that each request was allowed when it was made. */
+/** Rules that changed, or of whose Crawl-delay more or less is heeded, are kept beside those they replace, for the proof that each request was allowed when it was made. */
 export async function saveRules(
   db: Database,
   origin: string,
-  rules: Reader & { body: string | null; statusCode: number | null; freshMs: number },
+  rules: Reader & {
+    body: string | null;
+    statusCode: number | null;
+    freshMs: number;
+    /** What is heeded of a Crawl-delay at most. */
+    maxCrawlDelayMs: number;
+  },
 ): Promise<void> {
-  const { body } = rules;
+  const { body, maxCrawlDelayMs } = rules;
   await db.$executeRaw`
     WITH same AS (
       SELECT kept.id FROM robots_rules kept JOIN robots current ON current.rules_id = kept.id
-      WHERE current.origin = ${origin} AND kept.body IS NOT DISTINCT FROM ${body}),
+      WHERE current.origin = ${origin} AND kept.body IS NOT DISTINCT FROM ${body}
+        AND kept.max_crawl_delay_ms = ${maxCrawlDelayMs}),
     new AS (
-      INSERT INTO robots_rules (origin, body) SELECT ${origin}, ${body} WHERE NOT EXISTS (SELECT 1 FROM same)
+      INSERT INTO robots_rules (origin, body, max_crawl_delay_ms)
+      SELECT ${origin}, ${body}, ${maxCrawlDelayMs}::int WHERE NOT EXISTS (SELECT 1 FROM same)
       RETURNING id)
     UPDATE robots SET body = ${body}, rules_id = (SELECT id FROM same UNION ALL SELECT id FROM new),
       domain = ${rules.domain}, agent = ${rules.agent}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),

@@ -69,6 +69,8 @@ const PLACES: readonly { name: string; url: (web: OddWeb) => string; expected: E
   })),
 ];
 
+const NO_RULES = { body: null, statusCode: 404, freshMs: 3_600_000, maxCrawlDelayMs: 300_000 };
+
 describe('the network layer, oddity by oddity', () => {
   let amble: Amble;
   let web: OddWeb;
@@ -85,7 +87,7 @@ describe('the network layer, oddity by oddity', () => {
     for (const [origin, domain] of origins) {
       const reader = { domain, agent: productToken(amble.config.userAgent) };
       await consultRobots(amble.db, { origin, ...reader, claimMs: 60_000 });
-      await saveRules(amble.db, origin, { ...reader, body: null, statusCode: 404, freshMs: 3_600_000 });
+      await saveRules(amble.db, origin, { ...reader, ...NO_RULES });
     }
     const names = seeds.map((url) => new URL(url).hostname).filter((name) => name.endsWith(web.host('')));
     const result = await amble.crawl({

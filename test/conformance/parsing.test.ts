@@ -6,6 +6,8 @@ import { consultRobots, saveRules } from '../../src/storage/robots.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { DOCUMENT_ODDITIES, NOTHING_SPECIAL, RULES } from './parse-oddities.ts';
 
+const NO_RULES = { body: null, statusCode: 404, freshMs: 3_600_000, maxCrawlDelayMs: 300_000 };
+
 describe('documents, oddity by oddity', () => {
   const suffix = `${randomBytes(4).toString('hex')}.test`;
   let amble: Amble;
@@ -32,7 +34,7 @@ describe('documents, oddity by oddity', () => {
     for (const name of names) {
       const reader = { domain: `${name}.${suffix}`, agent: productToken(amble.config.userAgent) };
       await consultRobots(amble.db, { origin: origin(name), ...reader, claimMs: 60_000 });
-      await saveRules(amble.db, origin(name), { ...reader, body: null, statusCode: 404, freshMs: 3_600_000 });
+      await saveRules(amble.db, origin(name), { ...reader, ...NO_RULES });
     }
     const result = await amble.crawl({
       seeds: names.map((name) => `${origin(name)}/`),

@@ -32,8 +32,19 @@ beforeEach(() => {
 const READER = { domain: 'robots.test', agent: 'Amble' };
 const consult = (more: Partial<Reader> & { oldRulesDo?: boolean } = {}) =>
   consultRobots(db(), { origin, ...READER, claimMs: CLAIM_MS, ...more });
-const rules = (body: string | null, freshMs = HOUR_MS, reader: Partial<Reader> = {}) =>
-  saveRules(db(), origin, { ...READER, ...reader, body, statusCode: body === null ? 404 : 200, freshMs });
+const rules = (
+  body: string | null,
+  freshMs = HOUR_MS,
+  reader: Partial<Reader> & { maxCrawlDelayMs?: number } = {},
+) =>
+  saveRules(db(), origin, {
+    ...READER,
+    maxCrawlDelayMs: 300_000,
+    ...reader,
+    body,
+    statusCode: body === null ? 404 : 200,
+    freshMs,
+  });
 const letTimePass = (ms: number) => db().$executeRaw`
   UPDATE robots SET claimed_until = claimed_until - ${ms} * interval '1 millisecond',
     held_until = held_until - ${ms} * interval '1 millisecond',
@@ -57,6 +68,18 @@ test('rules once read are for everybody, and null means that there are none', as
   expect(await consult()).toMatchObject({ kind: 'rules', body: 'User-agent: *' });
   await rules(null);
   expect(await consult()).toMatchObject({ kind: 'rules', body: null });
+});
+
+test('rules are kept once for as long as they and the cap of their Crawl-delay stay the same', async () => {
+  await consult();
+  const kept = () => db().robotsRules.findMany({ where: { origin }, orderBy: { id: 'asc' } });
+  await rules('User-agent: *');
+  await rules('User-agent: *');
+  expect(await kept()).toMatchObject([{ maxCrawlDelayMs: 300_000 }]);
+  await rules('User-agent: *', HOUR_MS, { maxCrawlDelayMs: 600_000 });
+  expect(await kept()).toMatchObject([{ maxCrawlDelayMs: 300_000 }, { maxCrawlDelayMs: 600_000 }]);
+  const { rulesId } = await db().robots.findUniqueOrThrow({ where: { origin } });
+  expect(rulesId).toBe((await kept())[1]?.id);
 });
 
 test('a claim runs out, is given back, or is kept alive', async () => {
