@@ -4,6 +4,7 @@ import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { mannersFor } from '../src/policy/domain-rules.ts';
 import { readClocks } from '../src/server-clock.ts';
+import { knownForMs } from '../src/storage/known-for.ts';
 import { signOfLife } from '../src/storage/sign-of-life.ts';
 import { makeTurnstile } from '../src/turnstile.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
@@ -31,10 +32,17 @@ export function makeAcquireSlot(deps: Deps) {
     const standing = await signOfLife(deps.db, input.pageId, deps.config.asking.quietMs);
     if (!standing.goesOn) return { kind: 'over', crawlOver: standing.crawlOver };
     const ask = await underRules(deps, input.domain, input.ask);
-    return turnstile(input.domain, () =>
+    const answer = await turnstile(input.domain, () =>
       askThrottle(deps, input.domain, ask, `${input.ask.ticket}:${input.asks}`),
     );
+    return patiently(deps, input.pageId, answer);
   };
+}
+
+/** An origin that was down before its page was known is given up only once the page, too, has waited for so long. */
+async function patiently({ db, config }: Deps, pageId: string, answer: Answer): Promise<Answer> {
+  if (answer.kind !== 'down' || !answer.givenUp) return answer;
+  return { ...answer, givenUp: (await knownForMs(db, pageId)) >= config.throttle.giveUpMs };
 }
 
 /** What the crawl's rules per domain make of an ask. They may be many, so they are no part of what its pages carry. */

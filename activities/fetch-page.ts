@@ -98,6 +98,7 @@ async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise
   }
   if (input.robotsHop !== null) return fetchRobots(deps, input, lease, input.robotsHop);
   const decision = await decideByRobots(deps, {
+    pageId: input.pageId,
     url: input.url,
     domain: input.domain,
     justTried: input.ask.front,

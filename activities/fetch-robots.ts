@@ -16,8 +16,8 @@ import {
   statesRules,
 } from '../src/robots/index.ts';
 import { recordRequest } from '../src/storage/record-attempt.ts';
-import { extendClaim, knowsRobots, saveRules, unclaimRobots } from '../src/storage/robots.ts';
-import { type PolitenessUnit, politenessKey } from '../src/urls/index.ts';
+import { extendClaim, knowsRobots, type Reader, saveRules, unclaimRobots } from '../src/storage/robots.ts';
+import { politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
 import { agentFor, OUR_OWN_DOING, refusedReport } from './fetch-document.ts';
@@ -75,7 +75,11 @@ export async function fetchRobots(
   }
   const verdict = verdictOf(exchange, target);
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
-  const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, keyedBy }, verdict);
+  const reader = {
+    domain: politenessKey(target.origin, keyedBy),
+    agent: productToken(config.userAgent),
+  };
+  const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, ...reader }, verdict);
   const heard = await lease.report();
   await note();
   switch (verdict.kind) {
@@ -88,9 +92,11 @@ export async function fetchRobots(
       }
       const cacheControl = exchange.kind === 'response' ? exchange.headers['cache-control'] : undefined;
       await saveRules(db, target.origin, {
+        ...reader,
         body: verdict.kind === 'rules' ? verdict.text : null,
         statusCode,
         freshMs: freshForMs(cacheControl, config.robots.fresh),
+        maxCrawlDelayMs: config.throttle.maxCrawlDelayMs,
       });
       return { kind: 'robots-read' };
     }
@@ -106,7 +112,12 @@ export async function fetchRobots(
         },
       };
     case 'unreachable':
-      return noteMiss(deps, { origin: target.origin, statusCode, error: verdict.reason });
+      return noteMiss(deps, {
+        origin: target.origin,
+        pageId: input.pageId,
+        statusCode,
+        error: verdict.reason,
+      });
   }
 }
 
@@ -119,14 +130,14 @@ function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: Ro
 async function noteCrawlDelay(
   { db, config, log }: Deps,
   lease: LeaseKeeper,
-  { origin, keyedBy }: { origin: string; keyedBy: PolitenessUnit },
+  { origin, domain, agent }: Reader & { origin: string },
   verdict: RobotsVerdict,
 ): Promise<boolean> {
   if (verdict.kind !== 'rules' && verdict.kind !== 'allow-all') return false;
   // A robots.txt that is gone takes its Crawl-delay with it; where none was known, the throttle is spared a write.
   if (verdict.kind === 'allow-all' && !(await knowsRobots(db, origin))) return false;
-  const token = productToken(config.userAgent);
-  const delayMs = verdict.kind === 'rules' ? parseRobots(verdict.text, { origin, token }).crawlDelayMs : null;
+  const delayMs =
+    verdict.kind === 'rules' ? parseRobots(verdict.text, { origin, token: agent }).crawlDelayMs : null;
   const { maxCrawlDelayMs } = config.throttle;
   if (delayMs !== null && delayMs > maxCrawlDelayMs) {
     log.warn(
@@ -134,7 +145,7 @@ async function noteCrawlDelay(
       'robots.txt asks for a Crawl-delay above throttle.maxCrawlDelay, which is kept instead',
     );
   }
-  lease.noteCrawlDelay({ origin, delayMs }, politenessKey(origin, keyedBy));
+  lease.noteCrawlDelay({ origin, delayMs }, domain);
   return true;
 }
 

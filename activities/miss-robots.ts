@@ -1,14 +1,17 @@
 /** A robots.txt that is out of reach: what that means for its origin, and for the page that found out. */
 import { saveUnreachable } from '../src/storage/robots.ts';
+import { endOfBlock } from '../workflows/throttle/jitter.ts';
 import type { Deps } from './deps.ts';
 import { blockedReport, type Unreported } from './fetch-page.ts';
-import { givenUp } from './robots-decision.ts';
+import { givenUp, isPatienceOver } from './robots-decision.ts';
 
 export type RobotsMissed = Extract<Unreported, { kind: 'robots-read' | 'held' | 'attempt' }>;
 
 export interface Miss {
   /** Whose rules they would be. */
   origin: string;
+  /** Who found out. Unset: said by a page of an earlier version, which waits on. */
+  pageId?: string;
   error: string;
 }
 
@@ -20,15 +23,17 @@ export function makeMissRobots(deps: Deps) {
 }
 
 export async function noteMiss(
-  { db, config }: Deps,
-  { origin, error, ...how }: Miss & { statusCode: number | null; unlessHeld?: true },
+  deps: Pick<Deps, 'db' | 'config'>,
+  { origin, pageId, error, ...how }: Miss & { statusCode: number | null; unlessHeld?: true },
 ): Promise<RobotsMissed> {
-  const hold = await saveUnreachable(db, origin, { error, ...how, ...config.robots });
+  const { robots, throttle } = deps.config;
+  const longestBlockMs = endOfBlock(0, throttle.maxRetryAfterMs, () => 1);
+  const hold = await saveUnreachable(deps.db, origin, { error, ...how, ...robots, longestBlockMs });
   // The rules of before hold on, for this page as for every other.
   if (hold.rulesKnown) return { kind: 'robots-read' };
   const reason = `robots.txt of ${origin}: ${error}`;
   // The page that tries must give up too, or it would be the last one of its crawl, for ever.
-  if (hold.failingForMs > config.robots.giveUpMs)
+  if (pageId !== undefined && (await isPatienceOver(deps, pageId, hold.failingForMs)))
     return { kind: 'attempt', report: blockedReport(givenUp(reason, hold.failingForMs)) };
   return { kind: 'held', until: hold.until, reason };
 }

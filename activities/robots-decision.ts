@@ -2,6 +2,7 @@
 import type { AllowedBy } from '../src/attempt.ts';
 import { productToken } from '../src/http/index.ts';
 import { ParsedRules } from '../src/robots/index.ts';
+import { knownForMs } from '../src/storage/known-for.ts';
 import { consultRobots } from '../src/storage/robots.ts';
 import { originOf } from '../src/urls/index.ts';
 import { inWords } from '../workflows/words.ts';
@@ -25,12 +26,14 @@ const parsed = new ParsedRules(4 * 1024 * 1024);
 
 /** `justTried`: this page has spent its last slot on robots.txt; old rules will do, or it would do nothing else. */
 export async function decideByRobots(
-  deps: Deps,
-  { url, domain, justTried }: { url: string; domain: string; justTried: boolean },
+  deps: Pick<Deps, 'db' | 'config'>,
+  { pageId, url, domain, justTried }: { pageId: string; url: string; domain: string; justTried: boolean },
 ): Promise<RobotsDecision> {
   const origin = originOf(url);
   const { config, db } = deps;
-  const stored = await consultRobots(db, { origin, domain, claimMs: claimMs(deps), oldRulesDo: justTried });
+  const agent = productToken(config.userAgent);
+  const asked = { origin, domain, agent, claimMs: claimMs(deps), oldRulesDo: justTried };
+  const stored = await consultRobots(db, asked);
   switch (stored.kind) {
     case 'claimed':
       return { kind: 'read-robots' };
@@ -40,12 +43,11 @@ export async function decideByRobots(
         const until = Math.min(stored.until, Date.now() + LOOK_AGAIN_MS);
         return { kind: 'held', until, reason: stored.why };
       }
-      if (stored.failingForMs > config.robots.giveUpMs) {
+      if (await isPatienceOver(deps, pageId, stored.failingForMs)) {
         return { kind: 'disallowed', why: givenUp(stored.why, stored.failingForMs) };
       }
       return { kind: 'held', until: stored.until, reason: stored.why };
     case 'rules': {
-      const agent = productToken(config.userAgent);
       const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
       if (stored.body === null) return fetch;
       const text = { origin, token: agent, fetchedAt: stored.fetchedAt, text: stored.body };
@@ -55,10 +57,20 @@ export async function decideByRobots(
   }
 }
 
+/** A page gives up once it has waited for as long itself: what failed yesterday, for another crawl, is no day of waiting. */
+export async function isPatienceOver(
+  { db, config }: Pick<Deps, 'db' | 'config'>,
+  pageId: string,
+  failingForMs: number,
+): Promise<boolean> {
+  const { giveUpMs } = config.robots;
+  return failingForMs > giveUpMs && (await knownForMs(db, pageId)) > giveUpMs;
+}
+
 export function givenUp(why: string, failingForMs: number): string {
   return `${why} Given up after ${inWords(failingForMs)} without it.`;
 }
 
-export function claimMs({ config }: Deps): number {
+export function claimMs({ config }: Pick<Deps, 'config'>): number {
   return config.crawl.fetch.totalTimeoutMs + CLAIM_SLACK_MS;
 }

@@ -126,7 +126,8 @@ class PageVisit {
     );
   }
 
-  private async missRobots(miss: { origin: string; error: string }): Promise<boolean> {
+  private async missRobots(what: { origin: string; error: string }): Promise<boolean> {
+    const miss = { ...what, pageId: this.input.page.pageId };
     const summary = brief(`note that robots.txt of ${miss.origin} is out of reach`);
     const missed = await durably(
       () => local.missRobots.executeWithOptions({ summary }, [miss]),

@@ -109,9 +109,10 @@ function names(agent: string, token: string): boolean {
   return /^[A-Za-z_-]+/.exec(agent)?.[0].toLowerCase() === token.toLowerCase();
 }
 
+/** A number too long to be one is a long delay all the same: whoever caps it needs a number. */
 function readDelayMs(value: string): number | null {
-  const seconds = value === '' ? 0 : Number(value);
-  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds * 1_000) : null;
+  const seconds = /^\+?[\d.]/.test(value) ? Number(value) : 0;
+  return seconds > 0 ? Math.ceil(Math.min(seconds * 1_000, Number.MAX_SAFE_INTEGER)) : null;
 }
 
 function longer(one: number | null, other: number | null): number | null {

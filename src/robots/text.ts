@@ -8,7 +8,8 @@ export const MAX_ROBOTS_BYTES = 500 * 1024;
 /** `cut`: the body went on where these bytes end. */
 export function robotsText(body: Buffer, cut: boolean): string {
   const kept = body.subarray(0, MAX_ROBOTS_BYTES);
-  const text = decode(kept);
+  // Of UTF-16 without its BOM the NULs are all that is in the way. They mean nothing here, and Postgres keeps none in a text.
+  const text = decode(kept).replaceAll('\0', '');
   if (!cut && kept.length === body.length) return text;
   // A line cut in two would be another rule: "Disallow: /private" could become "Disallow: /".
   return text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);

@@ -23,7 +23,11 @@ export function robotsVerdict(exchange: ResponseExchange | FailedExchange, url: 
   const { status } = exchange;
   if (statesRules(status)) {
     const { body, cut } = exchange;
-    return { kind: 'rules', text: body === null ? '' : robotsText(body, cut !== null) };
+    if (body !== null) return { kind: 'rules', text: robotsText(body, cut !== null) };
+    // A body that nobody read is not an empty one.
+    return cut === null
+      ? { kind: 'rules', text: '' }
+      : { kind: 'unreachable', reason: 'Nothing of the body of robots.txt was read.' };
   }
   if (status >= 300 && status < 400) {
     const { location } = exchange.headers;

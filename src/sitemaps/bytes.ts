@@ -1,6 +1,5 @@
 /** The bytes of a sitemap: unpacked if they are packed, and never more of them than the limit. */
-import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip } from 'node:zlib';
+import { createGunzip, type Gunzip } from 'node:zlib';
 
 export type Bytes = AsyncIterable<Uint8Array>;
 
@@ -46,41 +45,47 @@ export async function peek(body: Bytes, bytes: number): Promise<{ head: Buffer; 
   return { head: Buffer.concat(read).subarray(0, bytes), whole: whole() };
 }
 
-/** A damaged or cut archive gives what could be unpacked; a source that breaks is trouble of our own and is thrown. */
+/**
+ * A damaged or cut archive gives what could be unpacked. Each piece of it is read out before the next goes in: where one
+ * breaks, the stream takes what it still holds with it.
+ */
 async function* gunzip(body: Bytes, onCut: () => void): AsyncGenerator<Uint8Array> {
-  const source: { broke: boolean; trouble: unknown; tail: Buffer } = {
-    broke: false,
-    trouble: null,
-    tail: Buffer.alloc(0),
-  };
-  async function* watched(): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of body) {
-        source.tail = Buffer.concat([source.tail, chunk.subarray(-4)]).subarray(-4);
-        yield chunk;
-      }
-    } catch (error) {
-      source.broke = true;
-      source.trouble = error;
-      throw error;
+  const unzip = createGunzip();
+  let stir = (): void => {};
+  // An error is told to whoever waits for its piece.
+  for (const event of ['readable', 'end', 'error']) unzip.on(event, () => stir());
+  async function* pass(put: (done: () => void) => void): AsyncGenerator<Uint8Array> {
+    let isIn = false;
+    put(() => {
+      isIn = true;
+      stir();
+    });
+    for (;;) {
+      for (let piece = out(unzip); piece !== null; piece = out(unzip)) yield piece;
+      if (isIn || isOver(unzip)) return;
+      await new Promise<void>((resolve) => {
+        stir = resolve;
+      });
     }
   }
-  // With this flush the end of a cut archive is no error, and what was unpacked until then is not lost.
-  const unzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-  const pumping = pipeline(watched(), unzip).catch(() => undefined);
-  let length = 0;
   try {
-    for await (const chunk of unzip) {
-      length += chunk.length;
-      yield chunk;
+    for await (const chunk of body) {
+      yield* pass((done) => unzip.write(chunk, done));
+      if (isOver(unzip)) break;
     }
-  } catch {
-    // Damaged from here on; the length does not fit either.
+    // Whether that was all of the archive comes out later than that its input has ended.
+    if (!isOver(unzip)) yield* pass(() => unzip.end());
+    if (unzip.errored) onCut();
   } finally {
     unzip.destroy();
-    await pumping;
   }
-  if (source.broke) throw source.trouble;
-  // A whole archive ends with the length of what is in it (RFC 1952).
-  if (source.tail.length < 4 || source.tail.readUInt32LE() !== length % 2 ** 32) onCut();
+}
+
+function out(unzip: Gunzip): Uint8Array | null {
+  return unzip.read();
+}
+
+/** Broken, or at its end before its input is: archives may be padded. */
+function isOver({ errored, readableEnded }: Gunzip): boolean {
+  return errored !== null || readableEnded;
 }

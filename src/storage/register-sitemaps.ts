@@ -1,4 +1,4 @@
-/** How sitemaps enter a crawl: from the robots.txt of a seed's origin, and from an index. */
+/** How sitemaps enter a crawl: from the robots.txt of a seed's origin, from the usual place, and from an index. */
 import type { CrawlSettings } from '../settings.ts';
 import { announcedSitemaps } from '../sitemaps/index.ts';
 import { originOf, type PolitenessUnit, type SkipReason } from '../urls/index.ts';

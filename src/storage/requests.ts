@@ -11,24 +11,23 @@ const DOMAINS_AT_ONCE = 1_000;
 /** Settings in memory at a time; the rules of one crawl may be many. */
 const CRAWLS_KEPT = 100;
 
-/** Of one crawl; null: of all. */
+/** Of one crawl; null: of all. `maxCrawlDelayMs`: for rules that were kept before it was noted with them. */
 export function readRecords(
   db: Database,
   crawlId: string | null,
-  { maxCrawlDelayMs }: Pick<Records, 'maxCrawlDelayMs'>,
+  { maxCrawlDelayMs }: Pick<KeptRules, 'maxCrawlDelayMs'>,
 ): Records {
   const crawlOf = remember(CRAWLS_KEPT, (id) => findCrawl(db, id));
   return {
     domains: () => domainsOf(db, crawlId),
     requests: (domain) => requestsTo(db, domain),
-    rules: (id) => readRules(db, id),
+    rules: (id) => readRules(db, id, maxCrawlDelayMs),
     wish: async (id, domain) => {
       const crawl = await crawlOf(id);
       if (crawl === null) return null;
       const { delay, concurrency } = mannersFor(crawl.settings, domain);
       return { shortestGapMs: delay.minMs, concurrency };
     },
-    maxCrawlDelayMs,
     overTried: () => overTried(db, crawlId),
   };
 }
@@ -93,9 +92,11 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
   };
 }
 
-async function readRules(db: Database, id: string): Promise<KeptRules | null> {
+async function readRules(db: Database, id: string, usualMost: number): Promise<KeptRules | null> {
   const kept = await db.robotsRules.findUnique({ where: { id: BigInt(id) } });
-  return kept && { origin: kept.origin, body: kept.body, keptAtMs: kept.createdAt.getTime() };
+  if (kept === null) return null;
+  const { origin, body, createdAt, maxCrawlDelayMs } = kept;
+  return { origin, body, keptAtMs: createdAt.getTime(), maxCrawlDelayMs: maxCrawlDelayMs ?? usualMost };
 }
 
 async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<OverTried> {

@@ -1,5 +1,6 @@
 /** The stored robots.txt of each origin, and who is fetching it right now. */
 import type { Database } from './database.ts';
+import { Prisma } from './generated/client.ts';
 
 export type StoredRobots =
   /** Rules to go by. `body` null: the origin has no robots.txt, so all is allowed. */
@@ -20,24 +21,30 @@ interface RobotsRow {
   error: string | null;
 }
 
-export interface Consultation {
-  origin: string;
+/** For whom rules are read: whose throttle hears of their Crawl-delay, and the product token that they are searched for. */
+export interface Reader {
   domain: string;
+  agent: string;
+}
+
+export interface Consultation extends Reader {
+  origin: string;
   claimMs: number;
   /** Rules that are known are wanted whatever their age. */
   oldRulesDo?: boolean;
 }
 
-/** Looks the rules up, and claims the fetch of them where it is due. Stale rules hold while a refresh fails or runs. */
-export async function consultRobots(
-  db: Database,
-  { origin, domain, claimMs, oldRulesDo = false }: Consultation,
-): Promise<StoredRobots> {
-  const row = await readRow(db, origin);
+/**
+ * Looks the rules up, and claims the fetch of them where it is due: where they are old, or were read for another domain or
+ * under another name. Until others are known they hold, while a refresh fails or runs.
+ */
+export async function consultRobots(db: Database, asked: Consultation): Promise<StoredRobots> {
+  const { origin, oldRulesDo = false } = asked;
+  const row = await readRow(db, origin, asked);
   const known = row && (row.fresh || oldRulesDo) ? rulesIn(row) : null;
   if (known) return known;
-  if (await claim(db, origin, domain, claimMs)) return { kind: 'claimed' };
-  const now = await readRow(db, origin);
+  if (await claim(db, asked)) return { kind: 'claimed' };
+  const now = await readRow(db, origin, asked);
   const stale = now ? rulesIn(now) : null;
   if (stale) return stale;
   const held = now?.held_until?.getTime() ?? 0;
@@ -59,22 +66,28 @@ function rulesIn({ body, fetched_at, rules_id }: RobotsRow): Extract<StoredRobot
   return { kind: 'rules', body, fetchedAt: fetched_at.getTime(), rulesId: rules_id.toString() };
 }
 
-async function readRow(db: Database, origin: string): Promise<RobotsRow | undefined> {
+async function readRow(db: Database, origin: string, reader: Reader): Promise<RobotsRow | undefined> {
   const [row] = await db.$queryRaw<RobotsRow[]>`
-    SELECT body, rules_id, fetched_at, coalesce(fresh_until > now(), false) AS fresh, held_until, claimed_until, error,
-           coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS failing_for_ms
+    SELECT body, rules_id, fetched_at, ${isFresh(reader)} AS fresh, held_until, claimed_until, error,
+           ${FAILING_FOR_MS} AS failing_for_ms
     FROM robots WHERE origin = ${origin}`;
   return row;
 }
 
+const FAILING_FOR_MS = Prisma.sql`coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8`;
+
+function isFresh({ domain, agent }: Reader): Prisma.Sql {
+  return Prisma.sql`coalesce(robots.fresh_until > now() AND robots.domain = ${domain} AND robots.agent = ${agent}, false)`;
+}
+
 /** One statement, so that of a hundred cold pages exactly one spends its slot on robots.txt. */
-async function claim(db: Database, origin: string, domain: string, claimMs: number): Promise<boolean> {
+async function claim(db: Database, { origin, claimMs, ...reader }: Consultation): Promise<boolean> {
   const claimed = await db.$executeRaw`
     INSERT INTO robots (origin, domain, claimed_until)
-    VALUES (${origin}, ${domain}, now() + ${claimMs} * interval '1 millisecond')
+    VALUES (${origin}, ${reader.domain}, now() + ${claimMs} * interval '1 millisecond')
     ON CONFLICT (origin) DO UPDATE SET claimed_until = excluded.claimed_until
     WHERE coalesce(robots.claimed_until, '-infinity') <= now() AND coalesce(robots.held_until, '-infinity') <= now()
-      AND (coalesce(robots.fresh_until, '-infinity') <= now() OR robots.rules_id IS NULL)`;
+      AND (NOT ${isFresh(reader)} OR robots.rules_id IS NULL)`;
   return claimed === 1;
 }
 
@@ -95,23 +108,30 @@ export async function extendClaim(db: Database, origin: string, claimMs: number)
     UPDATE robots SET claimed_until = now() + ${claimMs} * interval '1 millisecond' WHERE origin = ${origin}`;
 }
 
-/** Rules that changed are kept beside those they replace, for the proof that each request was allowed when it was made. */
+/** Rules that changed, or of whose Crawl-delay more or less is heeded, are kept beside those they replace, for the proof that each request was allowed when it was made. */
 export async function saveRules(
   db: Database,
   origin: string,
-  rules: { body: string | null; statusCode: number | null; freshMs: number },
+  rules: Reader & {
+    body: string | null;
+    statusCode: number | null;
+    freshMs: number;
+    /** What is heeded of a Crawl-delay at most. */
+    maxCrawlDelayMs: number;
+  },
 ): Promise<void> {
-  // Postgres keeps no NUL in a text, and it means nothing in robots.txt.
-  const body = rules.body?.replaceAll('\0', '') ?? null;
+  const { body, maxCrawlDelayMs } = rules;
   await db.$executeRaw`
     WITH same AS (
       SELECT kept.id FROM robots_rules kept JOIN robots current ON current.rules_id = kept.id
-      WHERE current.origin = ${origin} AND kept.body IS NOT DISTINCT FROM ${body}),
+      WHERE current.origin = ${origin} AND kept.body IS NOT DISTINCT FROM ${body}
+        AND kept.max_crawl_delay_ms = ${maxCrawlDelayMs}),
     new AS (
-      INSERT INTO robots_rules (origin, body) SELECT ${origin}, ${body} WHERE NOT EXISTS (SELECT 1 FROM same)
+      INSERT INTO robots_rules (origin, body, max_crawl_delay_ms)
+      SELECT ${origin}, ${body}, ${maxCrawlDelayMs}::int WHERE NOT EXISTS (SELECT 1 FROM same)
       RETURNING id)
     UPDATE robots SET body = ${body}, rules_id = (SELECT id FROM same UNION ALL SELECT id FROM new),
-      status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
+      domain = ${rules.domain}, agent = ${rules.agent}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
       fresh_until = now() + ${rules.freshMs} * interval '1 millisecond', failures = 0, failing_since = NULL,
       held_until = NULL, claimed_until = NULL
     WHERE origin = ${origin}`;
@@ -125,12 +145,13 @@ export interface Hold {
   rulesKnown: boolean;
 }
 
-/** A try may be long in coming however short patience is: a site's own Retry-After is honoured for so long. */
-const LONGEST_WAIT_FOR_A_SLOT_MS = 24 * 3_600_000;
+/** After a block its domain's line has to come to the page that tries. */
+const LONGEST_IN_LINE_MS = 3_600_000;
 
 /**
  * Records a failed try; nobody tries again before the hold, which doubles up to its cap, is over. A failure so long
- * after the last hold that all would have been given up in between is the first of a new row: nobody has tried.
+ * after the last hold that all would have been given up in between, and that no block explains, is the first of a new row:
+ * nobody has tried.
  */
 export async function saveUnreachable(
   db: Database,
@@ -141,13 +162,15 @@ export async function saveUnreachable(
     holdMs: number;
     maxHoldMs: number;
     giveUpMs: number;
+    /** For so long a site may keep everybody away by its own Retry-After. */
+    longestBlockMs: number;
     /** It may be the same failure told again: where there is a hold already, that one stands. */
     unlessHeld?: true;
   },
 ): Promise<Hold> {
-  const before = failure.unlessHeld && (await readRow(db, origin));
-  if (before?.held_until && before.held_until.getTime() > Date.now()) return holdIn(before);
-  const silence = Math.max(failure.giveUpMs, LONGEST_WAIT_FOR_A_SLOT_MS);
+  const standing = failure.unlessHeld && (await standingHold(db, origin));
+  if (standing) return holdIn(standing);
+  const silence = Math.max(failure.giveUpMs, failure.longestBlockMs + LONGEST_IN_LINE_MS);
   const [row] = await db.$queryRaw<HeldRow[]>`
     WITH earlier AS (
       SELECT origin, CASE WHEN held_until > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
@@ -157,11 +180,18 @@ export async function saveUnreachable(
       claimed_until = NULL,
       held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
     FROM earlier WHERE robots.origin = earlier.origin
-    RETURNING held_until, (extract(epoch FROM now() - failing_since) * 1000)::float8 AS failing_for_ms, fetched_at`;
+    RETURNING held_until, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at`;
   return row ? holdIn(row) : { until: Date.now() + failure.holdMs, failingForMs: 0, rulesKnown: false };
 }
 
 type HeldRow = Pick<RobotsRow, 'held_until' | 'failing_for_ms' | 'fetched_at'>;
+
+async function standingHold(db: Database, origin: string): Promise<HeldRow | undefined> {
+  const [row] = await db.$queryRaw<HeldRow[]>`
+    SELECT held_until, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at
+    FROM robots WHERE origin = ${origin} AND held_until > now()`;
+  return row;
+}
 
 function holdIn({ held_until, failing_for_ms, fetched_at }: HeldRow): Hold {
   return {

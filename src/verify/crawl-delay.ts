@@ -14,9 +14,6 @@ export class CrawlDelays {
   /** When robots.txt was last asked for, by origin. */
   private readonly askedFor = new Map<string, number>();
 
-  /** `mostMs`: what Amble heeds of a Crawl-delay at most. */
-  constructor(private readonly mostMs: number) {}
-
   /** To be told of every request, in their order. */
   pass({ isRobots, url, startedAtMs }: RecordedRequest): void {
     if (isRobots) this.askedFor.set(originOf(url), startedAtMs);
@@ -30,6 +27,6 @@ export class CrawlDelays {
       before.allowedBy?.rulesId === after.allowedBy?.rulesId &&
       before.allowedBy?.agent === after.allowedBy?.agent;
     const isLatest = (this.askedFor.get(rules.origin) ?? 0) <= rules.keptAtMs;
-    return isAlike && isLatest ? Math.min(rules.crawlDelayMs, this.mostMs) : null;
+    return isAlike && isLatest ? rules.crawlDelayMs : null;
   }
 }

@@ -26,8 +26,6 @@ export interface Records {
   rules(id: string): Promise<KeptRules | null>;
   /** As the crawl's settings have it; null: the crawl is not on record. */
   wish(crawlId: string, domain: string): Promise<Wish | null>;
-  /** What was heeded of a Crawl-delay at most. */
-  maxCrawlDelayMs: number;
   /** Of those crawls. */
   overTried(): AsyncIterable<OverTried>;
 }
@@ -57,7 +55,7 @@ export async function prove(
   const rulesOf = rememberRules(records);
   for await (const domain of records.domains()) {
     const proven: DomainProof = { domain, requests: 0, tightest: null };
-    const crawlDelays = new CrawlDelays(records.maxCrawlDelayMs);
+    const crawlDelays = new CrawlDelays();
     let before: RecordedRequest | null = null;
     for await (const request of records.requests(domain)) {
       crawlDelays.pass(request);

@@ -8,14 +8,19 @@ export interface ReadRules {
   origin: string;
   keptAtMs: number;
   isAllowed(url: string): boolean;
-  /** null: they name none. */
+  /** As much of it as was heeded; null: they name none. */
   crawlDelayMs: number | null;
 }
 
-export function readRules({ origin, keptAtMs, body }: KeptRules, agent: string): ReadRules {
+export function readRules({ origin, keptAtMs, body, maxCrawlDelayMs }: KeptRules, agent: string): ReadRules {
   if (body === null) return { origin, keptAtMs, isAllowed: () => true, crawlDelayMs: null };
   const { isAllowed, crawlDelayMs } = parseRobots(body, { origin, token: agent });
-  return { origin, keptAtMs, isAllowed, crawlDelayMs };
+  return {
+    origin,
+    keptAtMs,
+    isAllowed,
+    crawlDelayMs: crawlDelayMs && Math.min(crawlDelayMs, maxCrawlDelayMs),
+  };
 }
 
 /** Why the request should not have been made, or cannot be proven to have been allowed; null: it was. */

@@ -28,6 +28,8 @@ export interface KeptRules {
   body: string | null;
   /** When that was first found to be so; by the clock of the database. */
   keptAtMs: number;
+  /** What was heeded of a Crawl-delay at most. */
+  maxCrawlDelayMs: number;
 }
 
 /** How a crawl was opened to behave on one domain. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { productToken } from '../../src/http/index.ts';
 import { consultRobots, saveRules } from '../../src/storage/robots.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import {
@@ -68,6 +69,8 @@ const PLACES: readonly { name: string; url: (web: OddWeb) => string; expected: E
   })),
 ];
 
+const NO_RULES = { body: null, statusCode: 404, freshMs: 3_600_000, maxCrawlDelayMs: 300_000 };
+
 describe('the network layer, oddity by oddity', () => {
   let amble: Amble;
   let web: OddWeb;
@@ -82,8 +85,9 @@ describe('the network layer, oddity by oddity', () => {
     // Known and empty robots.txt: what is tried here is the fetch of the page.
     const origins = new Map(seeds.map((url) => [new URL(url).origin, new URL(url).hostname]));
     for (const [origin, domain] of origins) {
-      await consultRobots(amble.db, { origin, domain, claimMs: 60_000 });
-      await saveRules(amble.db, origin, { body: null, statusCode: 404, freshMs: 3_600_000 });
+      const reader = { domain, agent: productToken(amble.config.userAgent) };
+      await consultRobots(amble.db, { origin, ...reader, claimMs: 60_000 });
+      await saveRules(amble.db, origin, { ...reader, ...NO_RULES });
     }
     const names = seeds.map((url) => new URL(url).hostname).filter((name) => name.endsWith(web.host('')));
     const result = await amble.crawl({

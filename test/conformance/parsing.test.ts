@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { productToken } from '../../src/http/index.ts';
 import { consultRobots, saveRules } from '../../src/storage/robots.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { DOCUMENT_ODDITIES, NOTHING_SPECIAL, RULES } from './parse-oddities.ts';
+
+const NO_RULES = { body: null, statusCode: 404, freshMs: 3_600_000, maxCrawlDelayMs: 300_000 };
 
 describe('documents, oddity by oddity', () => {
   const suffix = `${randomBytes(4).toString('hex')}.test`;
@@ -29,8 +32,9 @@ describe('documents, oddity by oddity', () => {
     const names = DOCUMENT_ODDITIES.map(({ name }) => name);
     // Known and empty robots.txt: what is tried here is what comes after the fetch.
     for (const name of names) {
-      await consultRobots(amble.db, { origin: origin(name), domain: `${name}.${suffix}`, claimMs: 60_000 });
-      await saveRules(amble.db, origin(name), { body: null, statusCode: 404, freshMs: 3_600_000 });
+      const reader = { domain: `${name}.${suffix}`, agent: productToken(amble.config.userAgent) };
+      await consultRobots(amble.db, { origin: origin(name), ...reader, claimMs: 60_000 });
+      await saveRules(amble.db, origin(name), { ...reader, ...NO_RULES });
     }
     const result = await amble.crawl({
       seeds: names.map((name) => `${origin(name)}/`),

@@ -109,6 +109,21 @@ describe('a site that refuses connections', () => {
     );
   });
 
+  it('and was given up by one crawl is waited for by the next one as patiently', async () => {
+    site = flatSite(0);
+    await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
+    await web.goAway();
+    const again = { seeds: [web.url('site')], ...web.network, ...PATIENT };
+    await amble.crawl(again);
+    const { pages, crawlId } = await amble.crawl(again);
+    await web.comeBack();
+    expect(pages).toEqual({ Failed: 1 });
+    const last = (await attemptsOf(crawlId)).find(({ nextAttemptAt }) => nextAttemptAt === null);
+    expect(last?.errorKind).toBe('down');
+    const waitedMs = Number(last?.finishedAt) - Number(last?.page.createdAt);
+    expect(waitedMs).toBeGreaterThanOrEqual(amble.config.throttle.giveUpMs);
+  });
+
   it.each([
     ['never comes back', (url: string) => url, /The connection to .* was refused/],
     [

@@ -9,6 +9,7 @@ import { expectPolite } from '../support/polite.ts';
 import { type Answer, flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 const MAX_CRAWL_DELAY_MS = 400;
+const MAX_RETRY_AFTER_MS = 1_000;
 
 /** A robots.txt that fails is asked for again soon. */
 const SOON = { minFresh: '1ms', hold: '100ms', maxHold: '200ms' };
@@ -18,7 +19,11 @@ const logged: string[] = [];
 
 async function start(robots: Record<string, string>): Promise<void> {
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
-  const throttle = { maxBackoff: '10ms', maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms` };
+  const throttle = {
+    maxBackoff: '10ms',
+    maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms`,
+    maxRetryAfter: `${MAX_RETRY_AFTER_MS}ms`,
+  };
   amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
 }
 
@@ -85,6 +90,48 @@ describe('robots.txt', () => {
         expect([first?.statusCode, second?.statusCode]).toEqual([503, 404]);
         expect(Number(second?.startedAt) - Number(first?.startedAt)).toBeGreaterThanOrEqual(1_000);
         expect((await throttleOf(web.name('busy'))).stats).toMatchObject({ overloaded: 1, broken: 0 });
+      },
+    ));
+
+  it('that asks for endless patience gets as much as the cap allows, and a line in the log', () =>
+    onWeb(
+      {
+        weary: flatSite(0, (path, { count }) =>
+          path === '/robots.txt' && count === 1
+            ? { status: 503, headers: { 'retry-after': '9'.repeat(400) } }
+            : undefined,
+        ),
+      },
+      async (web) => {
+        const { pages, crawlId } = await amble.crawl({ seeds: [web.url('weary')], ...web.network });
+        expect(pages).toEqual({ Fetched: 1 });
+        const [first, second] = await requestsOf(crawlId);
+        const gapMs = Number(second?.startedAt) - Number(first?.startedAt);
+        expect(gapMs).toBeGreaterThanOrEqual(MAX_RETRY_AFTER_MS);
+        const lines = logged.filter((line) => line.includes('Retry-After')).map((line) => JSON.parse(line));
+        expect(lines).toMatchObject([
+          {
+            url: web.url('weary', '/robots.txt'),
+            retryAfterMs: Number.MAX_SAFE_INTEGER,
+            maxRetryAfterMs: MAX_RETRY_AFTER_MS,
+          },
+        ]);
+      },
+    ));
+
+  it('that is longer than 500 KiB is read up to there', () =>
+    onWeb(
+      {
+        long: flatSite(2, (path) =>
+          path === '/robots.txt'
+            ? text(`User-agent: *\nDisallow: /2\n${'# and so on\n'.repeat(50_000)}Disallow: /`)
+            : undefined,
+        ),
+      },
+      async (web) => {
+        const { pages } = await amble.crawl({ seeds: [web.url('long')], ...web.network });
+        expect(pages).toEqual({ Fetched: 2, Blocked: 1 });
+        expect(web.arrivalsAt('long', '/2')).toEqual([]);
       },
     ));
 
@@ -218,6 +265,28 @@ describe('robots.txt', () => {
         expect(await crawlDelayOf(web.name('gone'))).toBe(0);
       },
     ));
+
+  it.each([{ agent: 'Former' }, { domain: 'former.test' }])(
+    'that was read for %j is read anew, so that its Crawl-delay is known to whom it concerns now',
+    (former) =>
+      onWeb(
+        {
+          known: flatSite(0, (path, { count }) =>
+            path === '/robots.txt' ? text(count === 1 ? '' : 'User-agent: *\nCrawl-delay: 0.2') : undefined,
+          ),
+        },
+        async (web) => {
+          const input = { seeds: [web.url('known')], ...web.network };
+          await amble.crawl(input);
+          const { origin } = new URL(web.url('known'));
+          await amble.db.robots.update({ where: { origin }, data: former });
+          await amble.crawl(input);
+          expect(await crawlDelayOf(web.name('known'))).toBe(200);
+          await amble.crawl(input);
+          expect(web.arrivalsAt('known', '/robots.txt')).toHaveLength(2);
+        },
+      ),
+  );
 
   it('that asks for a Crawl-delay above the cap gets the cap, and a line in the log', () =>
     onWeb(

@@ -1,16 +1,26 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { identityHeaders, parseRetryAfter, productToken } from '../../src/http/index.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 describe('Retry-After', () => {
+  // Where nobody is in UTC: a date that does not say its zone must not be taken for the machine's.
+  beforeAll(() => void vi.stubEnv('TZ', 'America/New_York'));
+  afterAll(() => void vi.unstubAllEnvs());
+
   test.each([
     ['120', 120_000],
     [' 0 ', 0],
     ['1.5', 1_500],
     ['Sun, 01 Mar 2026 12:01:00 GMT', 60_000],
     ['Sunday, 01-Mar-26 12:01:00 GMT', 60_000],
-    ['Sun Mar  1 12:01:00 2026 GMT', 60_000],
+    ['Sun Mar  1 12:01:00 2026', 60_000],
+    ['Sun, 01 Mar 2026 12:01:00', 60_000],
+    ['Sun, 01 Mar 2026 13:01:00 +0100', 60_000],
+    ['120, 120', 120_000],
+    ['60, 120, soon', 120_000],
+    ['30, Sun, 01 Mar 2026 12:01:00 GMT, Sun Mar  1 12:02:00 2026', 120_000],
+    ['9'.repeat(309), Number.MAX_SAFE_INTEGER],
     ['Sat, 28 Feb 2026 12:00:00 GMT', 0],
     ['-5', null],
     ['soon', null],

@@ -201,6 +201,8 @@ describe('Crawl-delay', () => {
     ['soon', null],
     ['', null],
     ['Infinity', null],
+    ['1e400', Number.MAX_SAFE_INTEGER],
+    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
   ])('%j is %j ms', (value, ms) => {
     expect(rulesOf(`User-agent: *\nCrawl-delay: ${value}`).crawlDelayMs).toBe(ms);
   });

@@ -46,6 +46,8 @@ describe('an answer to the request for robots.txt', () => {
     ['half a BOM', Buffer.from('\xef\xbbUser-agent: *', 'latin1')],
     ['UTF-16', Buffer.from('\ufeffUser-agent: *', 'utf16le')],
     ['UTF-16, the other way round', Buffer.from('\ufeffUser-agent: *', 'utf16le').swap16()],
+    ['UTF-16 without its BOM', Buffer.from('User-agent: *', 'utf16le')],
+    ['the same, the other way round', Buffer.from('User-agent: *', 'utf16le').swap16()],
   ])('may begin with %s', (_, body) => {
     expect(robotsVerdict(response({ body }), URL_ASKED)).toEqual({ kind: 'rules', text: 'User-agent: *' });
   });
@@ -62,6 +64,11 @@ describe('an answer to the request for robots.txt', () => {
     const body = Buffer.from('Disallow: /a\nDisallow: /');
     const verdict = robotsVerdict(response({ body, cut: 'too-large' }), URL_ASKED);
     expect(verdict).toEqual({ kind: 'rules', text: 'Disallow: /a\n' });
+  });
+
+  test('too large to be read at all tells nothing of what is allowed: the origin is held', () => {
+    const verdict = robotsVerdict(response({ body: null, cut: 'too-large' }), URL_ASKED);
+    expect(verdict).toEqual({ kind: 'unreachable', reason: 'Nothing of the body of robots.txt was read.' });
   });
 
   test.each([400, 401, 403, 404, 410, 451])('%i means that there is none', (status) => {

@@ -4,7 +4,7 @@ import { announcedSitemaps, looksLikeSitemap, mayBeSitemap } from '../../src/sit
 const ORIGIN = 'https://example.org';
 
 describe('the sitemaps of an origin', () => {
-  test('are those its robots.txt names, anywhere in it and for everybody, each once', () => {
+  test('are those its robots.txt names, anywhere in it and for everybody, and the one in the usual place, each once', () => {
     const robots = [
       'Sitemap: https://example.org/a.xml',
       'User-agent: other',
@@ -21,19 +21,20 @@ describe('the sitemaps of an origin', () => {
         'https://example.org/a.xml',
         'https://cdn.example.net/b.xml.gz',
         'https://example.org/relative.xml',
+        'https://example.org/sitemap.xml',
       ]);
     }
   });
 
-  test('are in the usual place where none is named', () => {
-    for (const robots of [null, '', 'User-agent: *\nDisallow:']) {
+  test('are in the usual place where none is named, or that one', () => {
+    for (const robots of [null, '', 'User-agent: *\nDisallow:', 'Sitemap: /sitemap.xml']) {
       expect(announcedSitemaps(robots, ORIGIN)).toEqual(['https://example.org/sitemap.xml']);
     }
   });
 
   test('are bounded', () => {
     const robots = Array.from({ length: 5_000 }, (_, n) => `Sitemap: /${n}.xml`).join('\n');
-    expect(announcedSitemaps(robots, ORIGIN)).toHaveLength(1_000);
+    expect(announcedSitemaps(robots, ORIGIN)).toHaveLength(1_000 + 1);
   });
 });
 

@@ -74,17 +74,17 @@ async function sitemapsOf(crawl: TestCrawl): Promise<string[]> {
 }
 
 describe('a seed that ends', () => {
-  test('brings in the sitemaps that its robots.txt names, on whatever host', async () => {
+  test('brings in the sitemaps that its robots.txt names, on whatever host, and /sitemap.xml', async () => {
     const { crawl, seed } = await begin(
       {},
       'Sitemap: http://a.test/one.xml\nUser-agent: *\nDisallow:\nSITEMAP:http://cdn.test/two.xml # ours\nSitemap: ftp://a.test/\n',
     );
     const domains = await end(crawl, seed);
-    expect(await sitemapsOf(crawl)).toEqual(['http://a.test/one.xml', 'http://cdn.test/two.xml']);
+    expect(await sitemapsOf(crawl)).toEqual(['http://a.test/one.xml', ROOT, 'http://cdn.test/two.xml']);
     expect(domains).toContain('cdn.test');
   });
 
-  test('brings in /sitemap.xml where its robots.txt names none, or there is none', async () => {
+  test('brings in /sitemap.xml also where its robots.txt names none, or there is none', async () => {
     for (const robots of [null, 'User-agent: *\nDisallow: /x']) {
       const { crawl, seed } = await begin({}, robots);
       await end(crawl, seed, { report: failure('Blocked4xx') });

@@ -175,6 +175,15 @@ describe('gzip', () => {
     }
   });
 
+  it.each([1, 7, 500, 1_000_000])('of several members is one file, in pieces of %i bytes', async (size) => {
+    const half = Math.floor(body.length / 2);
+    const packed = [body.slice(0, half), body.slice(half), ''].map((part) => gzipSync(part));
+    const whole = { entries: 5_000, cut: false };
+    expect(await read(Buffer.concat(packed), {}, size)).toMatchObject(whole);
+    expect(await read(Buffer.concat([...packed, Buffer.alloc(512)]), {}, size)).toMatchObject(whole);
+    expect(await read(Buffer.concat(packed).subarray(0, -1), {}, size)).toMatchObject({ cut: true });
+  });
+
   it('that is cut or damaged yields what can be unpacked', async () => {
     const packed = gzipSync(body);
     const half = await read(packed.subarray(0, packed.length / 2), {}, 500);

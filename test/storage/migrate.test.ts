@@ -82,7 +82,8 @@ test('a migration that fails says why and leaves nothing behind, so that it can 
   expect(await migrate(database.url)).not.toEqual([]);
 });
 
-const LAST = '20261116060000_keep_robots_rules';
+/** One that no later migration builds on. */
+const BEGUN = '20261116091500_politeness_key_of_crawls';
 
 /** Stops whoever creates the table `pages` until the lock is free. */
 const OBSTACLE = `
@@ -116,14 +117,12 @@ test('a process killed in the middle of a migration leaves nothing of it, and th
 });
 
 describe('a migration that another program began and did not finish', () => {
-  const UNFINISH = `UPDATE _prisma_migrations SET finished_at = NULL, applied_steps_count = 0 WHERE migration_name = '${LAST}'`;
+  const UNFINISH = `UPDATE _prisma_migrations SET finished_at = NULL, applied_steps_count = 0 WHERE migration_name = '${BEGUN}'`;
 
   test('is applied when nothing of it is there', async () => {
     await migrate(database.url);
-    await sql(`
-      ALTER TABLE requests DROP COLUMN agent, DROP COLUMN rules_id;
-      ALTER TABLE robots DROP COLUMN rules_id; DROP TABLE robots_rules; ${UNFINISH}`);
-    expect(await migrate(database.url)).toEqual([LAST]);
+    await sql(`ALTER TABLE crawls DROP COLUMN keyed_by; DROP TYPE politeness_unit; ${UNFINISH}`);
+    expect(await migrate(database.url)).toEqual([BEGUN]);
     expect(await schemaDifference(database.url)).toBeNull();
     expect(await migrate(database.url)).toEqual([]);
   });
@@ -140,7 +139,7 @@ describe('a migration that another program began and did not finish', () => {
     await sql(UNFINISH);
     const sentence = await migrate(database.url).then(String, (error: Error) => error.message);
     expect(sentence).toMatch(
-      new RegExp(`^The migration ${LAST} was begun by another program .*already exists`),
+      new RegExp(`^The migration ${BEGUN} was begun by another program .*already exists`),
     );
     const [, cure = ''] = /run "([^"]+)"/.exec(sentence) ?? [];
     await sql(cure);

@@ -4,6 +4,7 @@ import {
   consultRobots,
   extendClaim,
   knowsRobots,
+  type Reader,
   saveRules,
   saveUnreachable,
   unclaimRobots,
@@ -17,7 +18,8 @@ const FAILURE = {
   error: 'answered 503',
   holdMs: 60_000,
   maxHoldMs: 4 * HOUR_MS,
-  giveUpMs: 24 * 3_600_000,
+  giveUpMs: 24 * HOUR_MS,
+  longestBlockMs: 26.4 * HOUR_MS,
 };
 
 let origin: string;
@@ -27,10 +29,22 @@ beforeEach(() => {
   origin = `http://robots-${origins}.test`;
 });
 
-const consult = (more: { oldRulesDo?: boolean } = {}) =>
-  consultRobots(db(), { origin, domain: 'robots.test', claimMs: CLAIM_MS, ...more });
-const rules = (body: string | null, freshMs = HOUR_MS) =>
-  saveRules(db(), origin, { body, statusCode: body === null ? 404 : 200, freshMs });
+const READER = { domain: 'robots.test', agent: 'Amble' };
+const consult = (more: Partial<Reader> & { oldRulesDo?: boolean } = {}) =>
+  consultRobots(db(), { origin, ...READER, claimMs: CLAIM_MS, ...more });
+const rules = (
+  body: string | null,
+  freshMs = HOUR_MS,
+  reader: Partial<Reader> & { maxCrawlDelayMs?: number } = {},
+) =>
+  saveRules(db(), origin, {
+    ...READER,
+    maxCrawlDelayMs: 300_000,
+    ...reader,
+    body,
+    statusCode: body === null ? 404 : 200,
+    freshMs,
+  });
 const letTimePass = (ms: number) => db().$executeRaw`
   UPDATE robots SET claimed_until = claimed_until - ${ms} * interval '1 millisecond',
     held_until = held_until - ${ms} * interval '1 millisecond',
@@ -56,10 +70,16 @@ test('rules once read are for everybody, and null means that there are none', as
   expect(await consult()).toMatchObject({ kind: 'rules', body: null });
 });
 
-test('a robots.txt with NULs in it, as of a server that sends UTF-16, can be kept', async () => {
+test('rules are kept once for as long as they and the cap of their Crawl-delay stay the same', async () => {
   await consult();
-  await rules('U\0s\0e\0r');
-  expect(await consult()).toMatchObject({ kind: 'rules', body: 'User' });
+  const kept = () => db().robotsRules.findMany({ where: { origin }, orderBy: { id: 'asc' } });
+  await rules('User-agent: *');
+  await rules('User-agent: *');
+  expect(await kept()).toMatchObject([{ maxCrawlDelayMs: 300_000 }]);
+  await rules('User-agent: *', HOUR_MS, { maxCrawlDelayMs: 600_000 });
+  expect(await kept()).toMatchObject([{ maxCrawlDelayMs: 300_000 }, { maxCrawlDelayMs: 600_000 }]);
+  const { rulesId } = await db().robots.findUniqueOrThrow({ where: { origin } });
+  expect(rulesId).toBe((await kept())[1]?.id);
 });
 
 test('a claim runs out, is given back, or is kept alive', async () => {
@@ -98,6 +118,25 @@ test('a page that has just tried is content with old rules, instead of trying fo
   expect(await consult({ oldRulesDo: true })).toMatchObject({ kind: 'rules', body: 'old' });
   expect(await consult()).toEqual({ kind: 'claimed' });
 });
+
+test.each<Partial<Reader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }])(
+  'rules are read anew for %j, which may be asked for another Crawl-delay, and hold until then',
+  async (other) => {
+    await consult();
+    await rules('known');
+    const answers = await atOnce(10, () => consult(other));
+    expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+    expect(answers.filter((answer) => answer.kind === 'rules' && answer.body === 'known')).toHaveLength(9);
+    expect(await consult()).toMatchObject({ kind: 'rules', body: 'known' });
+
+    await saveUnreachable(db(), origin, FAILURE);
+    expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'known' });
+    await letTimePass(FAILURE.holdMs);
+    expect(await consult(other)).toEqual({ kind: 'claimed' });
+    await rules('read anew', HOUR_MS, other);
+    expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'read anew' });
+  },
+);
 
 test('whether an origin had a robots.txt is known from its last answer', async () => {
   await consult();
@@ -144,10 +183,18 @@ test('tries that come slower than patience lasts still add up: a site with long 
   expect(failingForMs).toBeGreaterThan(impatient.giveUpMs);
 });
 
+test('a site that asks for a day of patience each time it fails is failing all the while', async () => {
+  await consult();
+  await saveUnreachable(db(), origin, FAILURE);
+  await letTimePass(26.4 * HOUR_MS);
+  const { failingForMs } = await saveUnreachable(db(), origin, FAILURE);
+  expect(failingForMs).toBeGreaterThan(FAILURE.giveUpMs);
+});
+
 test('a failure long after the last hold is the first of a new row of them', async () => {
   await consult();
   await saveUnreachable(db(), origin, FAILURE);
-  await letTimePass(FAILURE.holdMs + FAILURE.giveUpMs + 1_000);
+  await letTimePass(FAILURE.holdMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
   const anew = await saveUnreachable(db(), origin, FAILURE);
   expect(anew.failingForMs).toBeLessThan(100);
   // ... with a hold as short as the first one's.

@@ -88,6 +88,22 @@ describe('a new life', () => {
     expect(toStored(reopened(row), false)).toMatchObject(row);
   });
 
+  test('knows how long the site took to answer, and how it received the last requests', () => {
+    const before = openThrottle();
+    for (const [n, reception] of (['ok', 'overloaded'] as const).entries()) {
+      const now = NOON + n * 10_000;
+      const { id } = granted(before, anAsk(`r${n}`), now);
+      const use = { kind: 'started', agoMs: 0, tookMs: 250, reception } as const;
+      release(before, { leaseId: id, use }, now, middle);
+    }
+    const next = newThrottle('example.org', CONFIG);
+    opened(next, reading(toStored(before, true)), NOON + 60_000);
+    expect(view(next, NOON + 60_000)).toMatchObject({
+      recent: { requests: 2, failures: 1 },
+      stats: { started: 2, averageTookMs: 250, lately: ['ok', 'overloaded'] },
+    });
+  });
+
   test('does not let the row undo what the operator said while it was read', () => {
     const state = newThrottle('example.org', CONFIG);
     pause(state);

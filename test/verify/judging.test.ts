@@ -35,13 +35,13 @@ function recordsOf(requests: RecordedRequest[]): Records {
     },
     rules: async (id) => {
       const body = RULES[id];
-      return body === undefined ? null : { origin: 'http://a.test', body, keptAtMs: KEPT_AT_MS };
+      const kept = { origin: 'http://a.test', keptAtMs: KEPT_AT_MS, maxCrawlDelayMs: MAX_CRAWL_DELAY_MS };
+      return body === undefined ? null : { ...kept, body };
     },
     wish: async (crawlId) =>
       ({ one: { shortestGapMs: 500, concurrency: 1 }, many: { shortestGapMs: 0, concurrency: 4 } })[
         crawlId
       ] ?? null,
-    maxCrawlDelayMs: MAX_CRAWL_DELAY_MS,
     async *overTried() {},
   };
 }

@@ -156,6 +156,9 @@ describe('a violation planted in the records is found, and amble verify ends wit
       expect(stdout).toContain(
         `Too close for robots.txt of ${web.name('site')}: 1.000 s apart where it asks for 2.000 s.`,
       );
+      // Not where less was heeded of it then, whatever is heeded now.
+      await amble.db.robotsRules.update({ where: { id: rulesId }, data: { maxCrawlDelayMs: 1_000 } });
+      expect((await verify()).violations).toEqual([]);
     } finally {
       await amble.db.robotsRules.delete({ where: { id: rulesId } });
     }

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "robots" ADD COLUMN     "agent" TEXT;
