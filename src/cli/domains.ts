@@ -12,7 +12,8 @@ import { throttleQuery } from '../../workflows/messages.ts';
 import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { causesOf } from '../causes.ts';
 import { BadInput } from '../config/index.ts';
-import type { KnownDomain } from '../storage/read-domains.ts';
+import type { Database } from '../storage/database.ts';
+import { type KnownDomain, readDomain } from '../storage/read-domains.ts';
 import { type PolitenessUnit, politenessKey } from '../urls/index.ts';
 
 export interface DomainReport {
@@ -25,6 +26,15 @@ export interface DomainReport {
 
 /** A worker answers within milliseconds; without one, a query waits for ever. */
 const ANSWER_WITHIN_MS = 3_000;
+
+export async function readDomainReport(
+  db: Database,
+  client: Client | null,
+  domain: string,
+): Promise<DomainReport> {
+  const [known, live] = await Promise.all([readDomain(db, domain), throttleView(client, domain)]);
+  return { domain, known, live };
+}
 
 /** What people type, a URL or a name in any case, as the domain that shares one gap. */
 export function domainOf(typed: string, keyedBy: PolitenessUnit): string {

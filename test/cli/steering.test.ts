@@ -21,6 +21,7 @@ beforeAll(async () => {
   web = await startWeb({
     slow: flatSite(5),
     brisk: flatSite(12),
+    crowd: flatSite(3),
     down: (path) => (path === '/robots.txt' ? undefined : { status: 503 }),
     mute: () => ({ status: 503 }),
     moved: (path) =>
@@ -195,6 +196,38 @@ describe('a crawl', () => {
       attempts: [{ attempt: 1, outcome: 'Blocked5xx', statusCode: 503 }],
     });
     await amble.client.workflow.getHandle('down').cancel();
+  });
+
+  test('says of a page that has not begun what keeps it: its domain, its budget, or that nobody works on it', async () => {
+    const seeds = ['/1', '/2', '/3'].map((path) => web.url('crowd', path));
+    await program('domain', 'pause', web.name('crowd'));
+    const crawl = { seeds, ...web.network, delay: '1h', window: 1 };
+    await amble.start(crawl, 'crowd');
+    await amble.start({ ...crawl, maxPages: 1 }, 'frugal');
+    const begun = () =>
+      amble.db.page.count({ where: { crawlId: { in: ['crowd', 'frugal'] }, status: 'Queued' } });
+    await expect.poll(begun, { timeout: 60_000 }).toBe(2);
+
+    const last = web.url('crowd', '/3');
+    const ofDomain = await program('page', last, '--crawl', 'crowd');
+    expect(ofDomain.stdout).toContain(
+      `Pending: behind 1 other; 1 of 1 places of ${web.name('crowd')} are taken; the domain is paused by an operator.\n`,
+    );
+    const { stdout } = await program('page', last, '--crawl', 'crowd', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      page: { status: 'Pending' },
+      where: null,
+      domain: { live: { phase: 'paused' }, known: { stored: { paused: true } } },
+      atWork: true,
+    });
+    const ofBudget = await program('page', last, '--crawl', 'frugal');
+    expect(ofBudget.stdout).toContain(
+      "Pending: the crawl's budget is taken (maxPages: 1); it begins only if",
+    );
+    const nobodys = `${amble.config.taskQueue}-nobody`;
+    const unattended = await programOn(nobodys, 'page', last, '--crawl', 'crowd');
+    expect(unattended.stdout).toContain('Nobody works on the crawl: no worker runs.\n');
+    for (const id of ['crowd', 'frugal']) await amble.client.workflow.getHandle(id).cancel();
   });
 
   test('whose site hides its robots.txt says that its pages wait for it', async () => {
