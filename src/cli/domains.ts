@@ -11,7 +11,8 @@ import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { causesOf } from '../causes.ts';
-import { BadInput } from '../config/index.ts';
+import { type AmbleConfig, BadInput } from '../config/index.ts';
+import { keyInForce } from '../storage/crawls.ts';
 import type { Database } from '../storage/database.ts';
 import { type KnownDomain, readDomain } from '../storage/read-domains.ts';
 import { type PolitenessUnit, politenessKey } from '../urls/index.ts';
@@ -45,6 +46,15 @@ export function domainOf(typed: string, keyedBy: PolitenessUnit): string {
   throw new BadInput(
     `${JSON.stringify(typed)} is not a domain: give a host name such as example.org, without port or path.`,
   );
+}
+
+/** The same by the key of the crawls that run, which may be another than the one that is set for those to come. */
+export async function domainNow(
+  db: Database,
+  typed: string,
+  { politenessKey: setting }: Pick<AmbleConfig, 'politenessKey'>,
+): Promise<string> {
+  return domainOf(typed, await keyInForce(db, setting));
 }
 
 export function throttleView(client: Client | null, domain: string): Promise<ThrottleView | null> {

@@ -1,7 +1,7 @@
 /** `amble domain list` and `show`: how domains are treated, from their throttles or as it was last written down. */
-import { listDomains, readDomain } from '../../storage/read-domains.ts';
+import { listDomains } from '../../storage/read-domains.ts';
 import { renderDomain, renderDomains } from '../domain-words.ts';
-import { type DomainReport, domainOf, throttleView, throttleViews } from '../domains.ts';
+import { type DomainReport, domainNow, domainOf, readDomainReport, throttleViews } from '../domains.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { joinTemporal } from '../join-temporal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
@@ -39,12 +39,14 @@ export async function listDomainsCommand(options: DomainOptions): Promise<ExitCo
 
 export async function showDomainCommand(typed: string, options: DomainOptions): Promise<ExitCode> {
   const config = configFor(options);
-  const domain = domainOf(typed, config.politenessKey);
+  const named = domainOf(typed, config.politenessKey);
   const store = await openStore(config);
   const temporal = store && (await joinTemporal(config));
   try {
-    const known = store && (await readDomain(store.db, domain));
-    show({ domain, known, live: await throttleView(temporal?.client ?? null, domain) }, options);
+    const report =
+      store &&
+      (await readDomainReport(store.db, temporal?.client ?? null, await domainNow(store.db, typed, config)));
+    show(report ?? { domain: named, known: null, live: null }, options);
     return EXIT.ok;
   } finally {
     await temporal?.close();
