@@ -14,12 +14,16 @@ export interface DomainOptions extends CommonOptions {
 
 const MOST_DOMAINS = 100;
 
-export async function listDomainsCommand(options: DomainOptions): Promise<ExitCode> {
+export interface ListOptions extends DomainOptions {
+  all?: boolean;
+}
+
+export async function listDomainsCommand(options: ListOptions): Promise<ExitCode> {
   const config = configFor(options);
   const store = await openStore(config);
   const temporal = store && (await joinTemporal(config));
   try {
-    const known = store ? await listDomains(store.db, MOST_DOMAINS) : [];
+    const known = store ? await listDomains(store.db, options.all ? null : MOST_DOMAINS) : [];
     const more = store ? (await store.db.domain.count()) - known.length : 0;
     const live = await throttleViews(
       temporal?.client ?? null,
@@ -29,7 +33,10 @@ export async function listDomainsCommand(options: DomainOptions): Promise<ExitCo
     if (options.json) print(JSON.stringify(reports));
     else if (reports.length === 0) print(`No crawl has met a domain yet in ${config.home}.`);
     else for (const line of renderDomains(reports, new Date())) print(line);
-    if (more > 0) say(`The ${MOST_DOMAINS} domains heard of last; ${more} more are on record.`);
+    if (more > 0)
+      say(
+        `Domains that are paused, blocked or down, then those heard of last; ${more} more are on record: --all lists them.`,
+      );
     return EXIT.ok;
   } finally {
     await temporal?.close();
