@@ -3,11 +3,10 @@
  * delays; a crawl of many hosts cannot be done before its largest host. How near to that does a durable crawler come, and
  * do small hosts notice a huge one?
  */
-import { readRecords } from '../storage/requests.ts';
-import { prove } from '../verify/index.ts';
 import { figure, judge, median, medianOf } from './figures.ts';
 import { type CrawlRun, inLab, type Lab, say } from './lab.ts';
 import type { PlainWeb } from './plain-web.ts';
+import { proofOf } from './proof-of.ts';
 
 const DELAY_MS = 1_000;
 const LARGEST_HOST = 60;
@@ -21,13 +20,13 @@ export async function polite(): Promise<void> {
   await inLab(async (lab) => {
     await efficiency(lab);
     await fairness(lab);
-    const records = readRecords(lab.db, null, lab.config.throttle);
-    const { requests, violationCount } = await prove(records, () => true);
+    const { requests, violationCount } = await proofOf(lab, null);
     judge('impolite', violationCount, { atMost: 0 }, { digits: 0, remark: `of ${requests} requests` });
   });
 }
 
-async function efficiency({ crawl, db }: Lab): Promise<void> {
+async function efficiency(lab: Lab): Promise<void> {
+  const { crawl, db } = lab;
   // Code that has just been loaded says nothing about the hours that follow.
   await crawl('warm-up', equal({ hosts: 1 + OTHERS.hosts, pages: WARM_UP_PAGES }), { delay: '0ms' });
   say(
@@ -45,16 +44,13 @@ async function efficiency({ crawl, db }: Lab): Promise<void> {
   judge('efficiency', bound / makespan, { atLeast: 0.97 }, { digits: 3 });
   const whole = (bound / (run.seconds * 1_000)).toFixed(3);
   figure('whole crawl', `${run.seconds.toFixed(1)} s, from its start to its end: ${whole}`);
-  figure('tightest gap recorded', seconds(await tightestGap(db, crawlId)));
+  figure('tightest gap recorded', seconds(await tightestGap(lab, crawlId)));
 }
 
 /** By the recorded times of the writes, which is what is promised; arrivals have the jitter of the way. */
-async function tightestGap(db: Lab['db'], crawlId: string): Promise<number> {
-  const [row] = await db.$queryRaw<{ ms: number }[]>`
-    SELECT min(extract(epoch FROM gap) * 1000)::float8 AS ms FROM (
-      SELECT started_at - lag(started_at) OVER (PARTITION BY domain ORDER BY started_at) AS gap
-      FROM requests WHERE crawl_id = ${crawlId}) AS gaps`;
-  return row?.ms ?? Number.NaN;
+async function tightestGap(lab: Lab, crawlId: string): Promise<number> {
+  const { domains } = await proofOf(lab, crawlId);
+  return Math.min(...domains.flatMap(({ tightest }) => (tightest === null ? [] : [tightest.gapMs])));
 }
 
 /** By turns, and each behind a huge host of its own; that one is not waited for. */

@@ -3,9 +3,9 @@
  * server leaves of it: what shows here is that nothing is done twice and every gap held, whoever does the work.
  */
 import { availableParallelism } from 'node:os';
-import type { Database } from '../storage/database.ts';
 import { inLab, type Lab, say } from './lab.ts';
 import type { PlainWeb } from './plain-web.ts';
+import { proofOf } from './proof-of.ts';
 
 const WORKERS = [1, 2, 4];
 const HOSTS = 20;
@@ -28,7 +28,7 @@ export async function workers(): Promise<void> {
       const rate = (HOSTS * PAGES_A_HOST) / run.seconds;
       const gained = rates.length === 0 ? '' : `, ${(rate / (rates[0] ?? Number.NaN)).toFixed(2)} times one`;
       rates.push(rate);
-      const { fetched, ...recorded } = await faultsOf(lab.db, crawlId);
+      const { fetched, ...recorded } = await faultsOf(lab, crawlId);
       const seen = faultsSeen(run.web);
       const twice = Math.max(recorded.twice, seen.twice);
       const short = Math.max(recorded.short, seen.short);
@@ -59,15 +59,12 @@ function faultsSeen({ arrivals }: PlainWeb): { twice: number; short: number } {
 }
 
 async function faultsOf(
-  db: Database,
+  lab: Lab,
   crawlId: string,
 ): Promise<{ fetched: number; twice: number; short: number }> {
-  const [row] = await db.$queryRaw<{ fetched: number; twice: number; short: number }[]>`
+  const [row] = await lab.db.$queryRaw<{ fetched: number; twice: number }[]>`
     SELECT (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId} AND status = 'Fetched')::int AS fetched,
-           (SELECT count(*) - count(DISTINCT url) FROM requests WHERE crawl_id = ${crawlId})::int AS twice,
-           (SELECT count(*) FROM (
-              SELECT started_at - lag(started_at) OVER (PARTITION BY domain ORDER BY started_at) AS gap, min_gap_ms
-              FROM requests WHERE crawl_id = ${crawlId}) AS gaps
-            WHERE gap < min_gap_ms * interval '1 millisecond')::int AS short`;
-  return row ?? { fetched: 0, twice: 0, short: 0 };
+           (SELECT count(*) - count(DISTINCT url) FROM requests WHERE crawl_id = ${crawlId})::int AS twice`;
+  const { violations } = await proofOf(lab, crawlId);
+  return { fetched: 0, twice: 0, ...row, short: violations.filter(({ kind }) => kind === 'gap').length };
 }

@@ -11,8 +11,10 @@ import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { causesOf } from '../causes.ts';
-import { BadInput } from '../config/index.ts';
-import type { KnownDomain } from '../storage/read-domains.ts';
+import { type AmbleConfig, BadInput } from '../config/index.ts';
+import { keyInForce } from '../storage/crawls.ts';
+import type { Database } from '../storage/database.ts';
+import { type KnownDomain, readDomain } from '../storage/read-domains.ts';
 import { type PolitenessUnit, politenessKey } from '../urls/index.ts';
 
 export interface DomainReport {
@@ -26,6 +28,18 @@ export interface DomainReport {
 /** A worker answers within milliseconds; without one, a query waits for ever. */
 const ANSWER_WITHIN_MS = 3_000;
 
+export async function readDomainReport(
+  db: Database,
+  client: Client | null,
+  domain: string,
+): Promise<DomainReport> {
+  const [known, live] = await Promise.all([readDomain(db, domain), throttleView(client, domain)]);
+  return { domain, known, live };
+}
+
+/** More would wait for each other longer than for an answer. */
+const ASKED_AT_ONCE = 100;
+
 /** What people type, a URL or a name in any case, as the domain that shares one gap. */
 export function domainOf(typed: string, keyedBy: PolitenessUnit): string {
   const isUrl = /^https?:\/\//i.test(typed);
@@ -35,6 +49,15 @@ export function domainOf(typed: string, keyedBy: PolitenessUnit): string {
   throw new BadInput(
     `${JSON.stringify(typed)} is not a domain: give a host name such as example.org, without port or path.`,
   );
+}
+
+/** The same by the key of the crawls that run, which may be another than the one that is set for those to come. */
+export async function domainNow(
+  db: Database,
+  typed: string,
+  { politenessKey: setting }: Pick<AmbleConfig, 'politenessKey'>,
+): Promise<string> {
+  return domainOf(typed, await keyInForce(db, setting));
 }
 
 export function throttleView(client: Client | null, domain: string): Promise<ThrottleView | null> {
@@ -55,7 +78,9 @@ export async function throttleViews(
     if (view !== null) views.set(domain, view);
   };
   if (first !== undefined) await look(first);
-  if (views.size > 0) await Promise.all(rest.map(look));
+  if (views.size > 0)
+    for (let at = 0; at < rest.length; at += ASKED_AT_ONCE)
+      await Promise.all(rest.slice(at, at + ASKED_AT_ONCE).map(look));
   return views;
 }
 

@@ -5,7 +5,11 @@ import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { ordinal } from '../../workflows/words.ts';
 import type { PageReport } from '../storage/page-report.ts';
 import { originOf } from '../urls/index.ts';
+import type { AtWork } from './at-work.ts';
 import { clock, REASONS, soon, span } from './domain-words.ts';
+import type { DomainReport } from './domains.ts';
+import { holdOf } from './hold.ts';
+import { pending } from './pending-words.ts';
 import { renderTable } from './table.ts';
 
 /** What its throttle says; null: it does not run, or no worker answers for it. */
@@ -16,7 +20,17 @@ export interface Whereabouts {
   robots?: RobotsHop;
 }
 
-export function renderPage(report: PageReport, where: Whereabouts | null, now: Date): string[] {
+/** What is known of a page beside its own rows. */
+export interface Surroundings {
+  /** Of a page that has begun. */
+  where: Whereabouts | null;
+  /** Of a page that has begun or may. */
+  domain: DomainReport | null;
+  /** null: nobody need be, for it has ended. */
+  atWork: AtWork | null;
+}
+
+export function renderPage(report: PageReport, around: Surroundings, now: Date): string[] {
   const { page, crawl, alsoIn } = report;
   return [
     page.url,
@@ -24,7 +38,10 @@ export function renderPage(report: PageReport, where: Whereabouts | null, now: D
     `  Domain    ${page.domain}`,
     `  Found     ${page.seed ? 'as a start URL' : `at depth ${page.depth}`}, priority ${page.priority}`,
     ...chainLines(report),
-    `  Now       ${page.status}: ${whereAndWhy(report, where, now)}`,
+    `  Now       ${page.status}: ${whereAndWhy(report, around, now)}`,
+    ...(around.atWork?.working === false
+      ? [`            Nobody works on the crawl: ${around.atWork.because}.`]
+      : []),
     ...(report.attempts.length === 0 ? ['  Attempts  none yet'] : ['', ...attemptTable(report, now)]),
   ];
 }
@@ -39,12 +56,12 @@ function chainLines({ page, chain }: PageReport): string[] {
   return inOrder.map((urls, at) => (at === 0 ? `  Chain     ${urls}` : `            -> ${urls}`));
 }
 
-export function whereAndWhy(report: PageReport, where: Whereabouts | null, now: Date): string {
+export function whereAndWhy(report: PageReport, { where, domain }: Surroundings, now: Date): string {
   const { page, crawl, robotsTrouble } = report;
   const stands = standstill(crawl);
   switch (page.status) {
     case 'Pending':
-      return stands ?? pending(report, now);
+      return stands ?? pending(report, domain, now);
     case 'Waiting':
       return stands ?? asleep(report, now);
     case 'Queued':
@@ -54,9 +71,7 @@ export function whereAndWhy(report: PageReport, where: Whereabouts | null, now: 
       if (page.nextAt !== null && page.nextAt > now) return asleep(report, now);
       if (robotsTrouble !== null && robotsTrouble.heldUntil > now)
         return `its robots.txt cannot be read since ${clock(robotsTrouble.since, now)} (${robotsTrouble.error}); tried again at ${clock(robotsTrouble.heldUntil, now)}.`;
-      return where === null
-        ? `it waits for a slot of ${page.domain}, whose throttle does not answer: is a worker running?`
-        : atThrottle(page, where, now);
+      return where === null ? unanswered(page, domain, now) : atThrottle(page, where, now);
     case 'Fetched':
       return `status ${page.statusCode}${page.fetchedAt === null ? '' : ` at ${clock(page.fetchedAt, now)}`}${page.title === null ? '.' : `, "${page.title}".`}`;
     case 'Redirected':
@@ -83,12 +98,11 @@ function atThrottle(page: PageReport['page'], { place, domain, robots }: Whereab
   }
 }
 
-function pending({ page, crawl, before }: PageReport, now: Date): string {
-  if (page.nextAt !== null)
-    return `not before ${clock(page.nextAt, now)} (${soon(page.nextAt.getTime(), now)}): ${page.reason ?? 'it was put off.'}`;
-  const { pending: ahead, queued } = before ?? { pending: 0, queued: 0 };
-  const window = `${queued} of ${crawl.window} places of ${page.domain} are taken`;
-  return ahead === 0 ? `the next to begin; ${window}.` : `behind ${ahead} others; ${window}.`;
+function unanswered(page: PageReport['page'], domain: DomainReport | null, now: Date): string {
+  const hold = domain && holdOf(domain, originOf(page.url), now);
+  const silent = `it waits for a slot of ${page.domain}, whose throttle does not answer`;
+  if (!hold) return `${silent}: is a worker running?`;
+  return `${silent}; as last written down, ${hold.origin ?? 'the domain'} ${hold.predicate}`;
 }
 
 /** null: it goes on. */
@@ -123,24 +137,11 @@ function inLine(
   now: Date,
 ): string {
   const position = `${ordinal(place.position)} of ${place.of} in line for a slot of ${domain}`;
-  // A dead origin says nothing about its neighbours, so neither do theirs about this page.
-  const outage = view.outages.find(({ origin }) => origin === originOf(url));
-  switch (view.phase) {
-    case 'paused':
-      return `${position}, which is paused by an operator.`;
-    case 'blocked':
-      return `${position}, which asked for patience (Retry-After) until ${clock(view.blockedUntil ?? view.now, now)}.`;
-    case 'down':
-    case 'loading':
-    case 'open': {
-      if (outage !== undefined) {
-        const again = outage.until > now.getTime() ? `at ${clock(outage.until, now)}` : 'now';
-        return `${position}; ${outage.origin} cannot be reached since ${clock(outage.since, now)}, tried again ${again}: ${outage.error}`;
-      }
-      const when = place.expectedAt === null ? '' : `, expected ${soon(place.expectedAt, now)}`;
-      return `${position}${when}; the gap is ${span(view.gapMs)}, because of ${REASONS[view.gapBecause]}.`;
-    }
-  }
+  const hold = holdOf({ domain, live: view, known: null }, originOf(url), now);
+  if (hold !== null)
+    return `${position}${hold.origin === null ? ', which' : `; ${hold.origin}`} ${hold.predicate}`;
+  const when = place.expectedAt === null ? '' : `, expected ${soon(place.expectedAt, now)}`;
+  return `${position}${when}; the gap is ${span(view.gapMs)}, because of ${REASONS[view.gapBecause]}.`;
 }
 
 function attemptTable({ attempts, crawl }: PageReport, now: Date): string[] {

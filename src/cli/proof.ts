@@ -5,9 +5,10 @@ import { renderTable } from './table.ts';
 const MOST_DOMAINS = 50;
 const MOST_FAULTS = 50;
 
-export function renderProof(proof: Proof): string[] {
+/** `everyDomain`: for programs, and people who page through it; otherwise as many as fit on a few screens. */
+export function renderProof(proof: Proof, { everyDomain }: { everyDomain: boolean }): string[] {
   return [
-    ...domainTable(proof.domains),
+    ...domainTable(proof.domains, everyDomain ? proof.domains.length : MOST_DOMAINS),
     '',
     ...proof.violations.slice(0, MOST_FAULTS).flatMap(faultInWords),
     ...(proof.violationCount > MOST_FAULTS
@@ -18,10 +19,10 @@ export function renderProof(proof: Proof): string[] {
   ];
 }
 
-function domainTable(domains: readonly DomainProof[]): string[] {
+function domainTable(domains: readonly DomainProof[], most: number): string[] {
   const tightestFirst = domains.toSorted((one, other) => spareOf(one) - spareOf(other));
   const rows = tightestFirst
-    .slice(0, MOST_DOMAINS)
+    .slice(0, most)
     .map(({ domain, requests, tightest }) => [
       domain,
       requests,
@@ -30,10 +31,14 @@ function domainTable(domains: readonly DomainProof[]): string[] {
       tightest === null ? '' : seconds(tightest.wantedMs),
       tightest === null ? '' : at(tightest.after.startedAtMs),
     ]);
-  const more = domains.length - MOST_DOMAINS;
+  const more = domains.length - most;
   return [
     ...renderTable(['Domain', 'Requests', 'Tightest gap', 'Clock error', 'In force', 'At'], rows),
-    ...(more > 0 ? [`... and ${count(more)} domains with more to spare`] : []),
+    ...(more > 0
+      ? [
+          `... and ${count(more)} domains with more to spare; all are listed with --json, or where the output is not a terminal.`,
+        ]
+      : []),
   ];
 }
 

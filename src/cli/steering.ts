@@ -63,7 +63,8 @@ that is on the wire is finished. The same while its workflow runs, with the stoc
 Reads the start of every request on record, robots.txt and its redirects included, and judges each anew: against the gap
 that was in force when it was granted, the robots.txt that was stored then, and the crawl's retry policy. A domain's gap
 holds over all crawls, so the requests of other crawls to the same domains are looked at too. Exit code 1 and the
-offending pairs where something was not as it should be.`,
+offending pairs where something was not as it should be. Of many domains a terminal shows the 50 with the least to spare;
+a pipe or a file gets all.`,
     )
     .action(async (crawl, options) => {
       const { verifyCommand } = await import('./commands/verify.ts');
@@ -90,9 +91,10 @@ While the throttle runs, the same with the stock Temporal CLI:
     );
   const command = commandMaker(domain);
 
-  command('list', 'list the domains that were met, the latest first', '', [
+  command('list', 'list the domains that were met, paused, blocked and down ones first', '', [
     ['$ amble domain list', 'state, gap and why, pages in line, last request'],
   ])
+    .option('--all', 'every domain on record instead of the first 100')
     .option('--json', 'print JSON instead of a table')
     .action(async (options) => {
       const { listDomainsCommand } = await import('./commands/domain.ts');

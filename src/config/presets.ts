@@ -42,6 +42,12 @@ const smallweb = {
   maxWaiting: 1_000,
 } satisfies Policy;
 
+/** Types by what follows a slash or begins a parameter, anywhere. Never by the host: what begins with `*` would see it too. */
+const inPath = (name: string, priority: number, ...pieces: string[]) =>
+  pieces.flatMap((piece) => [`/${piece}`, `/*/${piece}`]).map((pattern) => ({ name, pattern, priority }));
+const inQuery = (name: string, priority: number, piece: string) =>
+  [`/*?${piece}`, `/*&${piece}`].map((pattern) => ({ name, pattern, priority }));
+
 /** Shops that block whoever comes in bursts: irregular gaps, sources mixed, discovery before harvest. */
 const shop = {
   ...smallweb,
@@ -49,14 +55,11 @@ const shop = {
   order: 'shuffled',
   warmup: { pending: 15, atMost: '10m' },
   types: [
-    { name: 'search', pattern: '*/search*', priority: 1 },
-    { name: 'search', pattern: '*?q=*', priority: 1 },
-    { name: 'pagination', pattern: '*page=*', priority: 1 },
-    { name: 'pagination', pattern: '*/page/*', priority: 1 },
-    { name: 'product', pattern: '*/product*', priority: 2 },
-    { name: 'product', pattern: '*/item*', priority: 2 },
-    { name: 'product', pattern: '*/p/*', priority: 2 },
-    { name: 'product', pattern: '*/dp/*', priority: 2 },
+    ...inPath('search', 1, 'search*'),
+    ...inQuery('search', 1, 'q=*'),
+    { name: 'pagination', pattern: '/*page=*', priority: 1 },
+    ...inPath('pagination', 1, 'page/*'),
+    ...inPath('product', 2, 'product*', 'item*', 'p/*', 'dp/*'),
   ],
   // Three retries after the first attempt.
   retry: {

@@ -72,6 +72,15 @@ async function refuseSecondKey(
   );
 }
 
+/** How domains are named now: by the crawls that are not over, which share one key, or else as the installation is set. */
+export async function keyInForce(db: Database, setting: PolitenessUnit): Promise<PolitenessUnit> {
+  const crawl = await db.crawl.findFirst({
+    where: { finishedAt: null, keyedBy: { not: null } },
+    select: { keyedBy: true },
+  });
+  return crawl?.keyedBy ?? setting;
+}
+
 export async function readCrawl(db: Database, id: string): Promise<CrawlRecord> {
   const crawl = await findCrawl(db, id);
   if (crawl === null) throw new Error(`There is no crawl "${id}" in the database.`);

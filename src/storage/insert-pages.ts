@@ -25,8 +25,9 @@ export function newPage(
 }
 
 /**
- * Inserts the pages a crawl does not have yet. Sorted by hash, so that two pages full of the same links wait for each
- * other's rows in the same order instead of dead-locking.
+ * Inserts the pages a crawl does not have yet. They are numbered as they were found, which is the order they are admitted in, and
+ * inserted sorted by hash, so that two pages full of the same links wait for each other's rows in the same order instead of
+ * dead-locking. A page that is known uses up a number all the same: there are enough.
  */
 export async function insertPages(
   tx: Queries,
@@ -42,23 +43,26 @@ export async function insertPages(
   },
 ): Promise<void> {
   if (batch.pages.length === 0) return;
-  const sorted = [...batch.pages].sort((a, b) => Buffer.compare(a.hash, b.hash));
-  const domains = [...new Set(sorted.map((page) => page.domain))].sort();
+  const { pages } = batch;
+  const domains = [...new Set(pages.map(({ domain }) => domain))].sort();
   await tx.$executeRaw`
     WITH met AS (
       INSERT INTO crawl_domains (crawl_id, domain)
       SELECT ${batch.crawlId}, domain FROM unnest(${domains}::text[]) AS domain
-      ON CONFLICT DO NOTHING)
-    INSERT INTO pages (crawl_id, url, url_hash, domain, type, priority, keyword, rank, depth, hops, seed, found_on, kind,
+      ON CONFLICT DO NOTHING),
+    found AS MATERIALIZED (
+      SELECT nextval('pages_id_seq') AS id, url, decode(hash, 'hex') AS hash, domain, type, priority, keyword, lastmod
+      FROM unnest(${pages.map((p) => p.url)}::text[], ${pages.map((p) => p.hash.toString('hex'))}::text[],
+                  ${pages.map((p) => p.domain)}::text[], ${pages.map((p) => p.type)}::text[],
+                  ${pages.map((p) => p.priority)}::int[], ${pages.map((p) => p.keyword)}::text[],
+                  ${pages.map((p) => p.lastmod?.toISOString() ?? null)}::text[])
+           AS page (url, hash, domain, type, priority, keyword, lastmod))
+    INSERT INTO pages (id, crawl_id, url, url_hash, domain, type, priority, keyword, rank, depth, hops, seed, found_on, kind,
                        lastmod)
-    SELECT ${batch.crawlId}, url, decode(hash, 'hex'), domain, type, priority, keyword,
+    SELECT id, ${batch.crawlId}, url, hash, domain, type, priority, keyword,
            CASE WHEN ${batch.order === 'shuffled'} THEN floor(random() * 2147483648)::int ELSE 0 END,
            ${batch.depth}, ${batch.hops}, ${batch.seed}, ${batch.foundOn}::bigint,
            ${batch.kind ?? 'page'}::url_kind, lastmod::timestamptz
-    FROM unnest(${sorted.map((p) => p.url)}::text[], ${sorted.map((p) => p.hash.toString('hex'))}::text[],
-                ${sorted.map((p) => p.domain)}::text[], ${sorted.map((p) => p.type)}::text[],
-                ${sorted.map((p) => p.priority)}::int[], ${sorted.map((p) => p.keyword)}::text[],
-                ${sorted.map((p) => p.lastmod?.toISOString() ?? null)}::text[])
-         AS page (url, hash, domain, type, priority, keyword, lastmod)
+    FROM found ORDER BY hash, id
     ON CONFLICT (crawl_id, url_hash) DO NOTHING`;
 }

@@ -2,7 +2,6 @@
 import { completeSettings, type StoredSettings } from '../config/complete-settings.ts';
 import { normaliseUrl, originOf, urlHash } from '../urls/index.ts';
 import type { CrawlRecord } from './crawls.ts';
-import { findCrawl } from './crawls.ts';
 import type { Database } from './database.ts';
 import type { Page, PageCrawl } from './generated/client.ts';
 import { type ChainLink, readChain } from './redirect-chain.ts';
@@ -13,6 +12,7 @@ const SHOWN = {
   url: true,
   urlHash: true,
   domain: true,
+  kind: true,
   status: true,
   reason: true,
   depth: true,
@@ -29,14 +29,25 @@ const SHOWN = {
 
 export type ReportedPage = Pick<Page, keyof typeof SHOWN>;
 
+export interface ReportedCrawl {
+  id: string;
+  status: CrawlRecord['status'];
+  maximumAttempts: number;
+  window: number;
+  /** null: it is over. Until then, or until so many pages are pending, only seeds begin. */
+  warmup: { pending: number; until: Date } | null;
+  /** null: as many pages as it finds. `reserved`: those that have begun, but for the ones that were not fetched. */
+  budget: { maxPages: number; reserved: number } | null;
+}
+
 export interface PageReport {
-  crawl: { id: string; status: CrawlRecord['status']; maximumAttempts: number; window: number };
+  crawl: ReportedCrawl;
   /** Other crawls that have this URL, the newest first. */
   alsoIn: string[];
   page: ReportedPage;
   /** In order. */
   attempts: PageCrawl[];
-  /** Only for a page that is Pending and due: how many of its domain are admitted before it, and how many have begun. */
+  /** Only for a page that is Pending and due: how many of its kind are admitted before it in its domain, and how many of any kind have begun. */
   before: { pending: number; queued: number } | null;
   /** null: its robots.txt is in order, or not asked for yet. */
   robotsTrouble: { error: string; since: Date; heldUntil: Date } | null;
@@ -47,29 +58,36 @@ export interface PageReport {
 /** Of the newest crawl that has it, unless one is named; null: no crawl has it. */
 export async function readPage(db: Database, rawUrl: string, crawlId?: string): Promise<PageReport | null> {
   const { page, alsoIn } = (await findPage(db, rawUrl, crawlId)) ?? {};
-  const crawl = page && (await findCrawl(db, page.crawlId));
-  if (!page || !alsoIn || !crawl) return null;
+  const found = page && (await findCrawl(db, page.crawlId));
+  if (!page || !alsoIn || !found) return null;
+  const { crawl, maxRedirects } = found;
   const [attempts, before, robotsTrouble, chain] = await Promise.all([
     db.pageCrawl.findMany({ where: { pageId: page.id }, orderBy: { attempt: 'asc' } }),
     page.status === 'Pending' && page.nextAt === null ? countBefore(db, page) : null,
     findRobotsTrouble(db, page),
-    readChain(db, page),
+    readChain(db, page, maxRedirects),
   ]);
-  const { settings, status } = crawl;
-  return {
-    crawl: {
-      id: crawl.id,
-      status,
-      maximumAttempts: settings.retry.maximumAttempts,
-      window: settings.window,
-    },
-    alsoIn,
-    page,
-    attempts,
-    before,
-    robotsTrouble,
-    chain,
+  return { crawl, alsoIn, page, attempts, before, robotsTrouble, chain };
+}
+
+async function findCrawl(
+  db: Database,
+  id: string,
+): Promise<{ crawl: ReportedCrawl; maxRedirects: number } | null> {
+  const row = await db.crawl.findUnique({ where: { id } });
+  if (row === null) return null;
+  const { retry, window, warmup, maxRedirects } = completeSettings(row.settings as StoredSettings);
+  const crawl: ReportedCrawl = {
+    id,
+    status: row.status,
+    maximumAttempts: retry.maximumAttempts,
+    window,
+    warmup: row.warm
+      ? null
+      : { pending: warmup.pending, until: new Date(row.createdAt.getTime() + warmup.atMostMs) },
+    budget: row.maxPages === null ? null : { maxPages: row.maxPages, reserved: row.pagesReserved },
   };
+  return { crawl, maxRedirects };
 }
 
 async function findPage(
@@ -111,12 +129,12 @@ async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string;
 
 async function countBefore(
   db: Database,
-  { crawlId, domain, priority, rank, id }: ReportedPage,
+  { crawlId, domain, kind, priority, rank, id }: ReportedPage,
 ): Promise<{ pending: number; queued: number }> {
   const [pending, queued] = await Promise.all([
     db.page.count({
       where: {
-        ...{ crawlId, domain, kind: 'page', status: 'Pending', nextAt: null },
+        ...{ crawlId, domain, kind, status: 'Pending', nextAt: null },
         OR: [
           { priority: { lt: priority } },
           { priority, rank: { lt: rank } },

@@ -7,8 +7,6 @@ export interface ChainLink {
   step: number;
 }
 
-/** One more than are followed in a row. */
-const FARTHEST = 6;
 /** Many a site sends its whole past to one page. */
 const MOST_BEFORE = 20;
 
@@ -16,7 +14,10 @@ const MOST_BEFORE = 20;
 export async function readChain(
   db: Database,
   page: { id: bigint; crawlId: string; url: string },
+  maxRedirects: number,
 ): Promise<ChainLink[]> {
+  // The last one is not followed, and known all the same.
+  const farthest = maxRedirects + 1;
   const [before, after] = await Promise.all([
     db.$queryRaw<ChainLink[]>`
       WITH RECURSIVE back (id, url, step) AS (
@@ -24,7 +25,7 @@ export async function readChain(
         UNION ALL
         SELECT source.id, source.url, step - 1 FROM back JOIN pages source
           ON source.redirect_to = back.url AND source.crawl_id = ${page.crawlId}
-        WHERE step > ${-FARTHEST})
+        WHERE step > ${-farthest})
       SELECT url, step FROM back WHERE step < 0 ORDER BY step DESC, id LIMIT ${MOST_BEFORE}`,
     db.$queryRaw<ChainLink[]>`
       WITH RECURSIVE ahead (url, step) AS (
@@ -32,7 +33,7 @@ export async function readChain(
         UNION ALL
         SELECT next.redirect_to, step + 1 FROM ahead JOIN pages next
           ON next.crawl_id = ${page.crawlId} AND next.url_hash = sha256(convert_to(ahead.url, 'UTF8'))
-        WHERE step < ${FARTHEST})
+        WHERE step < ${farthest})
       SELECT url, step FROM ahead WHERE url IS NOT NULL ORDER BY step`,
   ]);
   // A circle would go round for as long as it is looked at.

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { renderPage, type Whereabouts, whereAndWhy } from '../../src/cli/page-words.ts';
+import { renderPage, type Surroundings, whereAndWhy } from '../../src/cli/page-words.ts';
 import type { PageReport } from '../../src/storage/page-report.ts';
-import { newThrottle, view } from '../../workflows/throttle/index.ts';
+import { newThrottle, toStored, view } from '../../workflows/throttle/index.ts';
+import type { StoredDomain } from '../../workflows/throttle/types.ts';
+import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { CONFIG } from '../throttle/support.ts';
 
 const NOW = new Date(2026, 0, 31, 14, 0, 0);
@@ -14,7 +16,15 @@ type Changes = Omit<Partial<PageReport>, 'page' | 'crawl'> & {
 
 function aPage({ page, crawl, ...rest }: Changes): PageReport {
   return {
-    crawl: { id: 'example', status: 'Running', maximumAttempts: 3, window: 100, ...crawl },
+    crawl: {
+      id: 'example',
+      status: 'Running',
+      maximumAttempts: 3,
+      window: 100,
+      warmup: null,
+      budget: null,
+      ...crawl,
+    },
     alsoIn: [],
     attempts: [],
     before: null,
@@ -26,6 +36,7 @@ function aPage({ page, crawl, ...rest }: Changes): PageReport {
       url: 'https://example.org/about',
       urlHash: new Uint8Array(),
       domain: 'example.org',
+      kind: 'page',
       status: 'Pending',
       reason: null,
       depth: 1,
@@ -44,7 +55,12 @@ function aPage({ page, crawl, ...rest }: Changes): PageReport {
   };
 }
 
-const say = (changes: Changes, where: Whereabouts | null = null) => whereAndWhy(aPage(changes), where, NOW);
+const ALONE: Surroundings = { where: null, domain: null, atWork: { working: true } };
+
+const say = (changes: Changes, where: Surroundings['where'] = null) =>
+  whereAndWhy(aPage(changes), { ...ALONE, where }, NOW);
+
+const THROTTLE = view({ ...newThrottle('example.org', CONFIG), openedAt: 0 }, NOW.getTime());
 
 describe('a page in the table', () => {
   it('says how many go before it and whether there is room', () => {
@@ -65,6 +81,84 @@ describe('a page in the table', () => {
     expect(say({ crawl: { status: 'Paused' } })).toBe('the crawl is paused.');
     expect(say({ crawl: { status: 'Cancelling' } })).toBe('the crawl is being cancelled.');
   });
+});
+
+describe('a page that has not begun', () => {
+  const before = { pending: 120, queued: 4 };
+  const crawl = { window: 4 };
+  const PLACE = 'behind 120 others; 4 of 4 places of example.org are taken';
+  const outage = { since: at(13, 0).getTime(), until: at(14, 10).getTime(), failures: 2, error: 'Refused.' };
+
+  /** As its throttle tells it, and as its row does where no worker answers for that. */
+  function saidOf(live: Partial<ThrottleView>, stored: Partial<StoredDomain>): string[] {
+    const row = { ...toStored(newThrottle('example.org', CONFIG), true), ...stored };
+    const known = { name: 'example.org', stored: row, writtenAt: NOW };
+    const domains = [
+      { domain: 'example.org', live: { ...THROTTLE, ...live }, known: null },
+      { domain: 'example.org', live: null, known },
+    ];
+    return domains.map((domain) => whereAndWhy(aPage({ before, crawl }), { ...ALONE, domain }, NOW));
+  }
+
+  it('says that its domain is paused', () => {
+    const sentence = `${PLACE}; the domain is paused by an operator.`;
+    expect(saidOf({ phase: 'paused' }, { paused: true })).toEqual([sentence, sentence]);
+  });
+
+  it('says that its domain asked for patience', () => {
+    const blockedUntil = at(15, 0).getTime();
+    const sentence = `${PLACE}; the domain asked for patience (Retry-After) until 15:00:00.`;
+    expect(saidOf({ phase: 'blocked', blockedUntil }, { blockedUntil })).toEqual([sentence, sentence]);
+    expect(saidOf({}, { blockedUntil: at(13, 0).getTime() })[1]).toBe(`${PLACE}.`);
+  });
+
+  it('says that its origin cannot be reached, and nothing of others', () => {
+    const sentence = `${PLACE}; https://example.org cannot be reached since 13:00:00, tried again at 14:10:00: Refused.`;
+    const of = (origin: string) =>
+      saidOf({ phase: 'down', outages: [{ ...outage, origin }] }, { outages: { [origin]: outage } });
+    expect(of('https://example.org')).toEqual([sentence, sentence]);
+    for (const said of of('http://example.org')) expect(said).not.toContain('reached');
+  });
+
+  it('says how fast its domain goes, and why not faster', () => {
+    const gap = { gapMs: 40_000, gapBecause: 'backoff', nextGrantAt: NOW.getTime() + 20_000 } as const;
+    expect(saidOf(gap, {})).toEqual([
+      `${PLACE}; the next slot is due in 20 s; the gap is 40 s, because of backoff.`,
+      `${PLACE}.`,
+    ]);
+  });
+
+  it('says that its crawl warms up, unless it is a seed', () => {
+    const warming = { ...crawl, warmup: { pending: 500, until: at(14, 8) } };
+    const next = { pending: 0, queued: 0 };
+    expect(say({ before: next, crawl: warming })).toBe(
+      'the crawl warms up: beside its start URLs nothing begins before 500 pages are pending or those are done, or 14:08:00 (in 8 min).',
+    );
+    expect(say({ before: next, crawl: warming, page: { seed: true } })).toBe(
+      'the next to begin; 0 of 4 places of example.org are taken.',
+    );
+  });
+
+  it('says that the crawl may not fetch any more, once that is so', () => {
+    const budget = { maxPages: 10, reserved: 9 };
+    expect(say({ before, crawl: { ...crawl, budget } })).toBe(`${PLACE}.`);
+    expect(say({ before, crawl: { ...crawl, budget: { ...budget, reserved: 10 } } })).toBe(
+      "the crawl's budget is taken (maxPages: 10); it begins only if a page that has begun is not fetched after all, and is cancelled otherwise.",
+    );
+  });
+
+  it('that is a sitemap says how those are read', () => {
+    expect(say({ before: { pending: 1, queued: 4 }, page: { kind: 'sitemap' } })).toBe(
+      'behind 1 other; sitemaps of example.org are read one at a time, and only while the crawl may fetch more pages than it knows.',
+    );
+  });
+});
+
+it('says when nobody works on its crawl', () => {
+  const atWork = { working: false, because: 'no worker runs' } as const;
+  expect(renderPage(aPage({}), { ...ALONE, atWork }, NOW)).toContain(
+    '            Nobody works on the crawl: no worker runs.',
+  );
 });
 
 it('a page between two attempts says which is next, when, and after what', () => {
@@ -94,7 +188,6 @@ it('a page between two attempts says which is next, when, and after what', () =>
 
 describe('a page that has begun', () => {
   const page = { status: 'Queued' } as const;
-  const throttle = view({ ...newThrottle('example.org', CONFIG), openedAt: 0 }, NOW.getTime());
   const place = {
     kind: 'in-line',
     position: 3,
@@ -102,7 +195,7 @@ describe('a page that has begun', () => {
     askedAt: NOW.getTime(),
     expectedAt: NOW.getTime() + 20_000,
   } as const;
-  const domain = { ...throttle, gapMs: 10_000, gapBecause: 'crawl-delay' } as const;
+  const domain = { ...THROTTLE, gapMs: 10_000, gapBecause: 'crawl-delay' } as const;
 
   it('says its place in line, when it may expect its slot, and whose gap that is', () => {
     expect(say({ page }, { place, domain })).toBe(
@@ -169,6 +262,12 @@ describe('a page that has begun', () => {
     expect(say({ page })).toBe(
       'it waits for a slot of example.org, whose throttle does not answer: is a worker running?',
     );
+    const paused = { ...toStored(newThrottle('example.org', CONFIG), true), paused: true };
+    const known = { name: 'example.org', stored: paused, writtenAt: NOW };
+    const around = { ...ALONE, domain: { domain: 'example.org', live: null, known } };
+    expect(whereAndWhy(aPage({ page }), around, NOW)).toBe(
+      'it waits for a slot of example.org, whose throttle does not answer; as last written down, the domain is paused by an operator.',
+    );
     const robotsTrouble = { error: 'answered 503', since: at(13, 30), heldUntil: at(14, 1) };
     expect(say({ page, robotsTrouble }, { place: { kind: 'absent' }, domain })).toBe(
       'its robots.txt cannot be read since 13:30:00 (answered 503); tried again at 14:01:00.',
@@ -203,7 +302,7 @@ it('a page in a chain of redirects shows the whole of it', () => {
     { url: 'https://older.org/', step: -1 },
     { url: 'https://example.org/about/', step: 1 },
   ];
-  expect(renderPage(aPage({ chain }), null, NOW)).toEqual(
+  expect(renderPage(aPage({ chain }), ALONE, NOW)).toEqual(
     expect.arrayContaining([
       '  Chain     http://old.org/',
       '            -> https://old.org/, https://older.org/',

@@ -134,14 +134,33 @@ describe('amble status', () => {
   });
 });
 
-test('amble domain list says when there are more than it shows', async () => {
-  const names = Array.from({ length: 101 }, (_, n) => ({ name: `d${n}.test` }));
-  await db.domain.createMany({ data: names.slice(0, 100) });
+test('amble domain list shows what is held before what was heard of last, and says how to see the rest', async () => {
+  const names = Array.from({ length: 100 }, (_, n) => ({ name: `d${n}.test` }));
+  await db.domain.createMany({ data: names });
   expect(await amble('domain', 'list')).toMatchObject({ code: 0, stderr: '' });
-  await db.domain.createMany({ data: names.slice(100) });
+  const weeksAgo = { updatedAt: new Date(Date.now() - 3 * 7 * 86_400_000) };
+  const [past, future] = [Date.now() - 60_000, Date.now() + 3_600_000];
+  const down = (until: number) => ({ 'http://x.test': { since: 0, until, failures: 1, error: '' } });
+  await db.domain.createMany({
+    data: [
+      { name: 'down.test', ...weeksAgo, outages: down(future) },
+      { name: 'blocked.test', ...weeksAgo, blockedUntil: new Date(future) },
+      { name: 'paused.test', ...weeksAgo, paused: true },
+      { name: 'down-once.test', ...weeksAgo, outages: down(past) },
+      { name: 'blocked-once.test', ...weeksAgo, blockedUntil: new Date(past) },
+    ],
+  });
   const { stdout, stderr } = await amble('domain', 'list', '--json');
-  expect(JSON.parse(stdout)).toHaveLength(100);
-  expect(stderr).toBe('The 100 domains heard of last; 1 more are on record.\n');
+  const listed = JSON.parse(stdout).map(({ domain }: { domain: string }) => domain);
+  expect(listed).toHaveLength(100);
+  expect(listed.slice(0, 3)).toEqual(['paused.test', 'blocked.test', 'down.test']);
+  expect(listed).not.toContain('down-once.test');
+  expect(stderr).toBe(
+    'Domains that are paused, blocked or down, then those heard of last; 5 more are on record: --all lists them.\n',
+  );
+  const all = await amble('domain', 'list', '--all');
+  expect(all.stdout).toMatch(/^blocked-once\.test +at rest /m);
+  expect(all).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('amble export', () => {

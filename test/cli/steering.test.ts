@@ -21,6 +21,8 @@ beforeAll(async () => {
   web = await startWeb({
     slow: flatSite(5),
     brisk: flatSite(12),
+    crowd: flatSite(3),
+    keyed: flatSite(1),
     down: (path) => (path === '/robots.txt' ? undefined : { status: 503 }),
     mute: () => ({ status: 503 }),
     moved: (path) =>
@@ -39,10 +41,14 @@ afterAll(async () => {
 
 /** On the engines and the task queue of this test. */
 function program(...args: string[]) {
-  return programOn(amble.config.taskQueue, ...args);
+  return programWith({}, ...args);
 }
 
 function programOn(taskQueue: string, ...args: string[]) {
+  return programWith({ AMBLE_TASK_QUEUE: taskQueue }, ...args);
+}
+
+function programWith(env: Record<string, string>, ...args: string[]) {
   const { temporalAddress, namespace } = testEngines();
   return runAmble(args, {
     cwd,
@@ -50,7 +56,8 @@ function programOn(taskQueue: string, ...args: string[]) {
       DATABASE_URL: amble.databaseUrl,
       TEMPORAL_ADDRESS: temporalAddress,
       TEMPORAL_NAMESPACE: namespace,
-      AMBLE_TASK_QUEUE: taskQueue,
+      AMBLE_TASK_QUEUE: amble.config.taskQueue,
+      ...env,
     },
   });
 }
@@ -131,6 +138,18 @@ describe('a domain with pages in line', () => {
     expect((await program('domain', 'resume', 'unmet.test')).stdout).toMatch(/^unmet\.test: open$/m);
   });
 
+  test('is named by the key of the crawls that run, though another is set for those to come', async () => {
+    await amble.start({ seeds: [web.url('keyed')], ...web.network, delay: '1h' }, 'keyed');
+    const opened = () => amble.db.crawl.count({ where: { id: 'keyed', keyedBy: 'host' } });
+    await expect.poll(opened, { timeout: 60_000 }).toBe(1);
+    const bySite = { AMBLE_POLITENESS_KEY: 'site' };
+    const paused = await programWith(bySite, 'domain', 'pause', 'www.example.org');
+    expect(paused.stdout.split('\n')[0]).toBe('www.example.org: paused');
+    const shown = await programWith(bySite, 'domain', 'show', 'www.example.org');
+    expect(shown.stdout.split('\n')[0]).toBe('www.example.org: paused');
+    await amble.client.workflow.getHandle('keyed').cancel();
+  });
+
   test('is held, and shown as held, though no worker runs', async () => {
     const nobodys = `${amble.config.taskQueue}-nobody`;
     const paused = await programOn(nobodys, 'domain', 'pause', 'unattended.test');
@@ -195,6 +214,42 @@ describe('a crawl', () => {
       attempts: [{ attempt: 1, outcome: 'Blocked5xx', statusCode: 503 }],
     });
     await amble.client.workflow.getHandle('down').cancel();
+  });
+
+  test('says of a page that has not begun what keeps it, and who resumes it that nobody works on it', async () => {
+    const seeds = ['/1', '/2', '/3'].map((path) => web.url('crowd', path));
+    await program('domain', 'pause', web.name('crowd'));
+    const crawl = { seeds, ...web.network, delay: '1h', window: 1 };
+    await amble.start(crawl, 'crowd');
+    await amble.start({ ...crawl, maxPages: 1 }, 'frugal');
+    const begun = () =>
+      amble.db.page.count({ where: { crawlId: { in: ['crowd', 'frugal'] }, status: 'Queued' } });
+    await expect.poll(begun, { timeout: 60_000 }).toBe(2);
+
+    const last = web.url('crowd', '/3');
+    const ofDomain = await program('page', last, '--crawl', 'crowd');
+    expect(ofDomain.stdout).toContain(
+      `Pending: behind 1 other; 1 of 1 places of ${web.name('crowd')} are taken; the domain is paused by an operator.\n`,
+    );
+    const { stdout } = await program('page', last, '--crawl', 'crowd', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      page: { status: 'Pending' },
+      where: null,
+      domain: { live: { phase: 'paused' }, known: { stored: { paused: true } } },
+      atWork: true,
+    });
+    const ofBudget = await program('page', last, '--crawl', 'frugal');
+    expect(ofBudget.stdout).toContain(
+      "Pending: the crawl's budget is taken (maxPages: 1); it begins only if",
+    );
+    const nobodys = `${amble.config.taskQueue}-nobody`;
+    const unattended = await programOn(nobodys, 'page', last, '--crawl', 'crowd');
+    expect(unattended.stdout).toContain('Nobody works on the crawl: no worker runs.\n');
+    const resumed = await programOn(nobodys, 'resume', 'crowd');
+    expect(resumed.stdout).toBe(
+      'Crawl crowd is resumed.\nNobody works on it now: no worker runs. To go on: amble crawl --id crowd\n',
+    );
+    for (const id of ['crowd', 'frugal']) await amble.client.workflow.getHandle(id).cancel();
   });
 
   test('whose site hides its robots.txt says that its pages wait for it', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadConfig, PRESET_NAMES } from '../../src/config/index.ts';
 import { PRESETS } from '../../src/config/presets.ts';
+import { kindOf } from '../../src/policy/url-types.ts';
 import { retryDelayMs } from '../../workflows/retry-policy.ts';
 
 const crawlOf = (preset: string) => loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
@@ -50,6 +51,29 @@ test('each waits between attempts as its people asked for', () => {
     [60, 65],
   ]);
   expect(waitsOf('news')).toEqual(Array(12).fill([60, 60]));
+});
+
+test.each([
+  ['https://shop.example/search?q=lamp', 'search'],
+  ['https://shop.example/de/search/lamp', 'search'],
+  ['https://shop.example/?q=lamp', 'search'],
+  ['https://shop.example/list?a=1&q=lamp', 'search'],
+  ['https://shop.example/list?a=1&page=2', 'pagination'],
+  ['https://shop.example/lamps/page/2', 'pagination'],
+  ['https://shop.example/page/2', 'pagination'],
+  ['https://shop.example/product/1', 'product'],
+  ['https://shop.example/lamps/product-1.html', 'product'],
+  ['https://shop.example/item/1', 'product'],
+  ['https://shop.example/p/1', 'product'],
+  ['https://shop.example/lamp/dp/1', 'product'],
+  // What their hosts are called says nothing.
+  ['https://search.example/about', null],
+  ['https://product.example/', null],
+  ['https://items.example/about?faq=1', null],
+  ['https://page.example/research', null],
+])('the shop preset takes %s for: %s', (url, type) => {
+  const { types } = crawlOf('shop');
+  expect(kindOf(types, url, null).type).toBe(type);
 });
 
 test('whatever a source says explicitly holds, under every preset', () => {

@@ -123,6 +123,13 @@ describe('a seed that ends', () => {
 });
 
 describe('an entry', () => {
+  test('is admitted in the order in which its sitemap lists it', async () => {
+    const { crawl, sitemap } = await readSitemap();
+    const listed = Array.from({ length: 20 }, (_, n) => `http://a.test/${n}`);
+    await list(crawl, sitemap, ...listed.map((url) => page(url)));
+    expect((await crawl.admit()).map(({ url }) => url)).toEqual(listed);
+  });
+
   test('enters the frontier once, one step from the seeds, with its date and where it was found', async () => {
     const { crawl, sitemap } = await readSitemap();
     const dated = new Date('2024-05-01T00:00:00Z');

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOpen, isRetryable, OUTCOMES } from '../../src/outcome.ts';
 import { cancelIdlePages, startCancelling } from '../../src/storage/cancel.ts';
+import { crawlStatus, setPaused } from '../../src/storage/crawls.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
 import { endPage } from '../../src/storage/record-attempt.ts';
 import { signOfLife } from '../../src/storage/sign-of-life.ts';
@@ -29,7 +30,7 @@ const steps = fc.record({
   /** What is named more often happens more often. */
   kind: fc.constantFrom(
     ...(['admit', 'admit', 'succeed', 'succeed', 'fail', 'fail', 'redirect'] as const),
-    ...(['wait', 'end', 'wake', 'sweep'] as const),
+    ...(['wait', 'end', 'wake', 'ask', 'sweep', 'pause', 'resume'] as const),
   ),
   nth: fc.nat(50),
   urls: fc.subarray(WEB, { minLength: 1 }),
@@ -60,10 +61,13 @@ test('no page is lost or entered twice, the counts add up, and window and budget
       let before = await crawl.pages();
       for (const { atOnce, hourPasses } of rounds) {
         const pages = before;
+        const stands =
+          (await crawlStatus(db(), crawl.id)) === 'Paused' && atOnce.every(({ kind }) => kind !== 'resume');
         await Promise.all(atOnce.map((step) => perform(crawl, pages, step)));
         const after = await crawl.pages();
         expectNothingLost(before, after);
         expectRoom(crawl, before, after, atOnce.filter(({ kind }) => kind === 'wake').length);
+        if (stands) expectNoneBegun(before, after);
         await expectBalance(crawl, after);
         if (hourPasses) await crawl.letTimePass(HOUR_MS);
         before = await crawl.pages();
@@ -82,6 +86,10 @@ async function perform(crawl: TestCrawl, pages: readonly Page[], step: Step): Pr
   const by = `${crawl.id}:${step.nth % 3}`;
   if (step.kind === 'admit') {
     await crawl.admit(by);
+    return;
+  }
+  if (step.kind === 'pause' || step.kind === 'resume') {
+    expect(await setPaused(db(), crawl.id, step.kind === 'pause')).toBe(true);
     return;
   }
   if (step.kind === 'sweep') {
@@ -118,6 +126,7 @@ async function visit(crawl: TestCrawl, page: Page, step: Step): Promise<unknown>
     case 'end':
       return endPage(db(), pageId, { status: 'Cancelled', reason: 'the page was cancelled' });
     case 'wake':
+    case 'ask':
       return signOfLife(db(), pageId, HOUR_MS);
     default:
       return undefined;
@@ -131,6 +140,12 @@ function expectNothingLost(before: readonly Page[], after: readonly Page[]): voi
     expect(now.has(url)).toBe(true);
     if (!isOpen(status)) expect(now.get(url)).toBe(status);
   }
+}
+
+/** Nothing begins or wakes in a crawl that is paused: what asks goes back to the table. */
+function expectNoneBegun(before: readonly Page[], after: readonly Page[]): void {
+  const begun = new Set(before.filter(({ status }) => status === 'Queued').map(({ url }) => url));
+  expect(after.filter(({ url, status }) => status === 'Queued' && !begun.has(url))).toEqual([]);
 }
 
 /** Admission fills the window and no more; only pages that wake need no place. */
@@ -164,6 +179,7 @@ async function cancel(crawl: TestCrawl): Promise<void> {
 
 /** A crawl whose pages all work from now on comes to its end. */
 async function fetchTheRest(crawl: TestCrawl): Promise<void> {
+  expect(await setPaused(db(), crawl.id, false)).toBe(true);
   for (let round = 0; round < WEB.length; round += 1) {
     await crawl.letTimePass(2 * HOUR_MS);
     await admitDue(db(), crawl.id, crawl.settings, `${crawl.id}:rest:${round}`);

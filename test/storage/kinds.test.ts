@@ -83,12 +83,13 @@ test('type, priority and keyword are in the export', async () => {
   ]);
 });
 
-test('first come, first served within a priority; shuffled, by chance', async () => {
+test('first come, first served within a priority, also of what was found together; shuffled, by chance', async () => {
   const urls = numbered(60);
   const orders = await Promise.all(
     (['first-come', 'first-come', 'shuffled', 'shuffled'] as const).map(async (order) => {
       const crawl = await startCrawl(db(), { order });
-      for (const url of urls) await crawl.add(url);
+      await crawl.add(...urls.slice(0, 30));
+      await crawl.add(...urls.slice(20));
       return (await crawl.admit()).map(({ url }) => url);
     }),
   );
@@ -98,6 +99,17 @@ test('first come, first served within a priority; shuffled, by chance', async ()
   expect(shuffled?.toSorted()).toEqual(urls.toSorted());
   expect(shuffled).not.toEqual(urls);
   expect(shuffled).not.toEqual(shuffledToo);
+});
+
+test('seeds go in the order in which they were given, the links of a page in which they stand there', async () => {
+  const seeds = numbered(10);
+  const crawl = await startCrawl(db(), { seeds, window: 10, maxPages: 15 });
+  const admitted = await crawl.admit();
+  expect(admitted.map(({ url }) => url)).toEqual(seeds);
+  const links = numbered(40).slice(10);
+  await crawl.record(admitted[0], { parsed: linksTo(...links) });
+  for (const page of admitted.slice(1)) await crawl.record(page);
+  expect((await crawl.admit()).map(({ url }) => url)).toEqual(links.slice(0, 5));
 });
 
 test('shuffled, a priority still goes before the next', async () => {

@@ -44,3 +44,34 @@ test('the chain of redirects is read back from any of its pages, and a circle en
   await redirect(c, a);
   expect((await chainOf(b))?.map(({ url }) => url).sort()).toEqual([a, c]);
 });
+
+test('the chain is as long as the crawl follows redirects, and one more', async () => {
+  const urls = Array.from({ length: 12 }, (_, n) => `http://long.test/${n}`);
+  const crawl = await startCrawl(db(), { seeds: urls, maxRedirects: 8 });
+  for (const [n, url] of urls.entries())
+    await db().page.updateMany({
+      where: { crawlId: crawl.id, url },
+      data: { redirectTo: urls[n + 1] ?? null },
+    });
+  const stepsFrom = async (url = '') => (await readPage(db(), url, crawl.id))?.chain.map(({ step }) => step);
+  expect(await stepsFrom(urls[0])).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(await stepsFrom(urls[11])).toEqual([-9, -8, -7, -6, -5, -4, -3, -2, -1]);
+});
+
+test('a page is read with what keeps its crawl from letting it begin', async () => {
+  const url = 'http://kept.test/';
+  const crawl = await startCrawl(db(), {
+    seeds: [url],
+    maxPages: 10,
+    warmup: { pending: 7, atMostMs: 60_000 },
+  });
+  await crawl.admit();
+  const { createdAt } = await db().crawl.findUniqueOrThrow({ where: { id: crawl.id } });
+  const until = new Date(createdAt.getTime() + 60_000);
+  expect((await readPage(db(), url, crawl.id))?.crawl).toMatchObject({
+    warmup: { pending: 7, until },
+    budget: { maxPages: 10, reserved: 1 },
+  });
+  await db().crawl.update({ where: { id: crawl.id }, data: { warm: true, maxPages: null } });
+  expect((await readPage(db(), url, crawl.id))?.crawl).toMatchObject({ warmup: null, budget: null });
+});

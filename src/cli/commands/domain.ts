@@ -1,7 +1,7 @@
 /** `amble domain list` and `show`: how domains are treated, from their throttles or as it was last written down. */
-import { listDomains, readDomain } from '../../storage/read-domains.ts';
+import { listDomains } from '../../storage/read-domains.ts';
 import { renderDomain, renderDomains } from '../domain-words.ts';
-import { type DomainReport, domainOf, throttleView, throttleViews } from '../domains.ts';
+import { type DomainReport, domainNow, domainOf, readDomainReport, throttleViews } from '../domains.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { joinTemporal } from '../join-temporal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
@@ -14,12 +14,16 @@ export interface DomainOptions extends CommonOptions {
 
 const MOST_DOMAINS = 100;
 
-export async function listDomainsCommand(options: DomainOptions): Promise<ExitCode> {
+export interface ListOptions extends DomainOptions {
+  all?: boolean;
+}
+
+export async function listDomainsCommand(options: ListOptions): Promise<ExitCode> {
   const config = configFor(options);
   const store = await openStore(config);
   const temporal = store && (await joinTemporal(config));
   try {
-    const known = store ? await listDomains(store.db, MOST_DOMAINS) : [];
+    const known = store ? await listDomains(store.db, options.all ? null : MOST_DOMAINS) : [];
     const more = store ? (await store.db.domain.count()) - known.length : 0;
     const live = await throttleViews(
       temporal?.client ?? null,
@@ -29,7 +33,10 @@ export async function listDomainsCommand(options: DomainOptions): Promise<ExitCo
     if (options.json) print(JSON.stringify(reports));
     else if (reports.length === 0) print(`No crawl has met a domain yet in ${config.home}.`);
     else for (const line of renderDomains(reports, new Date())) print(line);
-    if (more > 0) say(`The ${MOST_DOMAINS} domains heard of last; ${more} more are on record.`);
+    if (more > 0)
+      say(
+        `Domains that are paused, blocked or down, then those heard of last; ${more} more are on record: --all lists them.`,
+      );
     return EXIT.ok;
   } finally {
     await temporal?.close();
@@ -39,12 +46,14 @@ export async function listDomainsCommand(options: DomainOptions): Promise<ExitCo
 
 export async function showDomainCommand(typed: string, options: DomainOptions): Promise<ExitCode> {
   const config = configFor(options);
-  const domain = domainOf(typed, config.politenessKey);
+  const named = domainOf(typed, config.politenessKey);
   const store = await openStore(config);
   const temporal = store && (await joinTemporal(config));
   try {
-    const known = store && (await readDomain(store.db, domain));
-    show({ domain, known, live: await throttleView(temporal?.client ?? null, domain) }, options);
+    const report =
+      store &&
+      (await readDomainReport(store.db, temporal?.client ?? null, await domainNow(store.db, typed, config)));
+    show(report ?? { domain: named, known: null, live: null }, options);
     return EXIT.ok;
   } finally {
     await temporal?.close();

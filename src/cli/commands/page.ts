@@ -2,13 +2,16 @@
 import type { Client } from '@temporalio/client';
 import { pageWorkflowId, throttleId } from '../../../workflows/ids.ts';
 import { placeQuery, robotsHopQuery } from '../../../workflows/messages.ts';
-import { BadInput } from '../../config/index.ts';
+import type { ThrottleView } from '../../../workflows/throttle/view.ts';
+import { type AmbleConfig, BadInput } from '../../config/index.ts';
+import type { Database } from '../../storage/database.ts';
 import { type PageReport, readPage } from '../../storage/page-report.ts';
 import { normaliseUrl } from '../../urls/index.ts';
-import { askWorkflow, throttleView } from '../domains.ts';
+import { whoIsAtWork } from '../at-work.ts';
+import { askWorkflow, readDomainReport, throttleView } from '../domains.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { joinTemporal } from '../join-temporal.ts';
-import { renderPage, type Whereabouts } from '../page-words.ts';
+import { renderPage, type Surroundings, type Whereabouts } from '../page-words.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
 import { openStore } from '../store.ts';
 import { print } from '../terminal.ts';
@@ -30,9 +33,10 @@ export async function pageCommand(url: string, options: PageOptions): Promise<Ex
       const nobody = options.crawl === undefined ? 'No crawl here has' : `The crawl ${options.crawl} has not`;
       throw new BadInput(`${nobody} met ${normalised.url}.`);
     }
-    const where = report.page.status === 'Queued' ? await find(temporal?.client ?? null, report) : null;
-    if (options.json) print(JSON.stringify({ ...report, where }, inJson));
-    else for (const line of renderPage(report, where, new Date())) print(line);
+    const around = await surroundings(store.db, temporal?.client ?? null, config, report);
+    if (options.json)
+      print(JSON.stringify({ ...report, ...around, atWork: around.atWork?.working ?? null }, inJson));
+    else for (const line of renderPage(report, around, new Date())) print(line);
     return EXIT.ok;
   } finally {
     await temporal?.close();
@@ -40,22 +44,46 @@ export async function pageCommand(url: string, options: PageOptions): Promise<Ex
   }
 }
 
-async function find(client: Client | null, { page }: PageReport): Promise<Whereabouts | null> {
+/** As far as it matters to the page as it is now. */
+async function surroundings(
+  db: Database,
+  client: Client | null,
+  config: AmbleConfig,
+  report: PageReport,
+): Promise<Surroundings> {
+  const { page, crawl } = report;
+  const isOpen = page.status === 'Pending' || page.status === 'Queued' || page.status === 'Waiting';
+  if (!isOpen) return { where: null, domain: null, atWork: null };
+  const atWork = (await whoIsAtWork(config, [crawl.id])).get(crawl.id) ?? null;
+  if (page.status === 'Waiting') return { where: null, domain: null, atWork };
+  const domain = await readDomainReport(db, client, page.domain);
+  return { where: page.status === 'Queued' ? await find(client, page, domain.live) : null, domain, atWork };
+}
+
+async function find(
+  client: Client | null,
+  page: PageReport['page'],
+  live: ThrottleView | null,
+): Promise<Whereabouts | null> {
   const urlHash = Buffer.from(page.urlHash).toString('hex');
   const workflowId = pageWorkflowId(page.crawlId, { url: page.url, urlHash });
-  const own = await placeAt(client, page.domain, workflowId);
+  const own = live && (await placeAt(client, live, workflowId));
   if (own !== null && own.place.kind !== 'absent') return own;
   const robots = await askWorkflow(client, workflowId, robotsHopQuery);
   if (robots === null || robots.domain === page.domain) return own;
-  const elsewhere = await placeAt(client, robots.domain, workflowId);
+  const other = await throttleView(client, robots.domain);
+  const elsewhere = other && (await placeAt(client, other, workflowId));
   return elsewhere && { ...elsewhere, robots };
 }
 
 /** What the throttle of this domain says of the page, its own domain or not. */
-async function placeAt(client: Client | null, name: string, workflowId: string): Promise<Whereabouts | null> {
-  const domain = await throttleView(client, name);
-  const place = domain && (await askWorkflow(client, throttleId(name), placeQuery, workflowId));
-  return domain && place && { place, domain };
+async function placeAt(
+  client: Client | null,
+  domain: ThrottleView,
+  workflowId: string,
+): Promise<Whereabouts | null> {
+  const place = await askWorkflow(client, throttleId(domain.domain), placeQuery, workflowId);
+  return place && { place, domain };
 }
 
 /** Ids are bigger than a number holds, and a hash is for machines. */

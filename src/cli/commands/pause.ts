@@ -4,6 +4,7 @@ import { nudgeSignal } from '../../../workflows/messages.ts';
 import { BadInput } from '../../config/index.ts';
 import { findCrawl, setPaused } from '../../storage/crawls.ts';
 import type { Database } from '../../storage/database.ts';
+import { whoIsAtWork } from '../at-work.ts';
 import { commandLine } from '../command-line.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { joinTemporal } from '../join-temporal.ts';
@@ -29,10 +30,14 @@ export function pauseCommand(crawlId: string, options: CommonOptions): Promise<E
 export function resumeCommand(crawlId: string, options: CommonOptions): Promise<ExitCode> {
   return inStore(crawlId, options, async (db) => {
     await change(db, crawlId, false);
-    const isAtWork = await nudge(crawlId, options);
+    await nudge(crawlId, options);
     print(`Crawl ${crawlId} is resumed.`);
-    if (!isAtWork)
-      print(`Nobody is at work on it; to go on here: ${commandLine(['crawl', '--id', crawlId], options)}`);
+    // That the word was taken says nothing: the server keeps it for a worker that may never come.
+    const atWork = (await whoIsAtWork(configFor(options), [crawlId])).get(crawlId);
+    if (atWork?.working === false)
+      print(
+        `Nobody works on it now: ${atWork.because}. To go on: ${commandLine(['crawl', '--id', crawlId], options)}`,
+      );
   });
 }
 
@@ -60,16 +65,14 @@ async function change(db: Database, crawlId: string, paused: boolean): Promise<v
   );
 }
 
-/** So that its workflow looks at once, not at its next sweep. False: it is not there to be told. */
-async function nudge(crawlId: string, options: CommonOptions): Promise<boolean> {
+/** So that its workflow, where there is one, looks at once and not at its next sweep. */
+async function nudge(crawlId: string, options: CommonOptions): Promise<void> {
   const temporal = await joinTemporal(configFor(options));
-  if (temporal === null) return false;
+  if (temporal === null) return;
   try {
     await temporal.client.workflow.getHandle(crawlId).signal(nudgeSignal);
-    return true;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
   } finally {
     await temporal.close();
   }

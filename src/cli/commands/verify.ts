@@ -36,7 +36,7 @@ export async function verifyCommand(crawlId: string | undefined, options: Verify
       (request) => crawlId === undefined || request.crawlId === crawlId,
     );
     if (options.json) print(JSON.stringify({ polite: proof.violationCount === 0, ...proof }));
-    else for (const line of renderProof(proof)) print(line);
+    else for (const line of renderProof(proof, { everyDomain: !process.stdout.isTTY })) print(line);
     return proof.violationCount === 0 ? EXIT.ok : EXIT.failed;
   } finally {
     await store?.close();

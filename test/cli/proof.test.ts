@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { renderProof } from '../../src/cli/proof.ts';
+import type { DomainProof, Proof, RecordedRequest } from '../../src/verify/index.ts';
+
+function request(domain: string, startedAtMs: number): RecordedRequest {
+  return {
+    leaseId: `${domain} ${startedAtMs}`,
+    domain,
+    crawlId: 'example',
+    url: `http://${domain}/`,
+    isRobots: false,
+    startedAtMs,
+    startedErrorMs: 0,
+    minGapMs: 1_000,
+    measuredFrom: null,
+    allowedBy: null,
+  };
+}
+
+/** Of 60 domains, the tightest gap of each a millisecond longer than that of the one before. */
+const domains = Array.from({ length: 60 }, (_, n): DomainProof => {
+  const domain = `d${n}.test`;
+  const gapMs = 1_000 + n;
+  const [before, after] = [request(domain, 0), request(domain, gapMs)];
+  return { domain, requests: 2, tightest: { before, after, gapMs, clockErrorMs: 0, wantedMs: 1_000 } };
+});
+
+const proof: Proof = { requests: 120, withinClockError: 0, domains, violations: [], violationCount: 0 };
+
+const listed = (lines: readonly string[]) => lines.filter((line) => /^d\d+\.test /.test(line));
+
+describe('the tightest gap of a domain', () => {
+  it('is shown for those with the least to spare at a terminal, which says where all are', () => {
+    const lines = renderProof(proof, { everyDomain: false });
+    expect(listed(lines)).toHaveLength(50);
+    expect(listed(lines)[0]).toMatch(/^d0\.test +2 +1\.000 s /);
+    expect(lines).toContain(
+      '... and 10 domains with more to spare; all are listed with --json, or where the output is not a terminal.',
+    );
+  });
+
+  it('is shown for every domain elsewhere', () => {
+    const lines = renderProof(proof, { everyDomain: true });
+    expect(listed(lines)).toHaveLength(60);
+    expect(lines.join('\n')).not.toContain('more to spare');
+  });
+});
