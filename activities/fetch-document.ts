@@ -39,6 +39,9 @@ export async function fetchDocument(
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
   await deps.digestion.roomFor({ domain: input.domain, length: input.line ?? 0 }, lease.signal);
+  // Time has passed: a lease that is over by now shall not even connect.
+  const lateRefusal = await lease.ready();
+  if (lateRefusal !== null) return { kind: 'refused', reason: lateRefusal };
   const exchange = await sendRequest({
     url: input.url,
     headers: {
@@ -60,7 +63,7 @@ export async function fetchDocument(
   if (exchange.kind === 'response') deps.digestion.begin(pageId);
   // The slot is free for the next page while this one's body is stored.
   await lease.report();
-  if (exchange.kind === 'refused') return exchange;
+  if (exchange.kind === 'refused') return { kind: 'refused', reason: exchange.reason };
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
     await noteUncounted();
     throw new Error(exchange.message);

@@ -23,7 +23,7 @@ const REPORT_FOR_MS = 5_000;
 export class LeaseKeeper {
   private started: (OwnStart & { errorMs: number; measured: boolean }) | null = null;
   private ended: Omit<Extract<Use, { kind: 'started' }>, 'kind' | keyof Start> | null = null;
-  /** Nothing was written, yet the site was bothered: a connection that failed. */
+  /** Nothing was written, yet the site was bothered: by a connection that failed, or stood too late to be used. */
   private knocked = false;
   private crawlDelay: Release['crawlDelay'];
   private elsewhere: { crawlDelay: NonNullable<Release['crawlDelay']>; domain: string } | null = null;
@@ -91,7 +91,10 @@ export class LeaseKeeper {
 
   /** What the exchange means for politeness, and its record. Null: nothing was written. */
   conclude(exchange: Exchange, url: string, allowedBy: AllowedBy | null): RequestRecord | null {
-    if (exchange.kind === 'refused') return null;
+    if (exchange.kind === 'refused') {
+      this.knocked = exchange.connected;
+      return null;
+    }
     const tookMs = exchange.tookMs;
     const status = exchange.kind === 'response' ? exchange.status : (exchange.status ?? null);
     this.knocked = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';

@@ -62,7 +62,7 @@ export function makeAgent({
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     ...(ca === undefined ? {} : { ca }),
   });
-  return new Agent({
+  const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
@@ -76,6 +76,8 @@ export function makeAgent({
       else callback(new ForbiddenAddressError(refusal), null);
     },
   });
+  // Each request that waits for its connection listens for it.
+  return agent.setMaxListeners(0);
 }
 
 /** What can be judged before a name is looked up: the port, and a literal address, which node:net never looks up. */

@@ -71,6 +71,11 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #onAbort = () =>
     this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was called off.` });
   #controller: Dispatcher.DispatchController | null = null;
+  /** A connection to this origin was made since the dispatch: for this request, or for another that wanted one as well. */
+  #connected = false;
+  readonly #onConnect = ({ origin }: URL) => {
+    this.#connected ||= origin === this.#url.origin;
+  };
   #startedAt: number | null = null;
   /** Monotonic: of the write, before that of the dispatch. */
   #clockAtStart = performance.now();
@@ -93,6 +98,7 @@ class Call implements Dispatcher.DispatchHandler {
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
+    agent.on('connect', this.#onConnect);
     agent.dispatch(
       {
         origin: this.#url.origin,
@@ -114,6 +120,7 @@ class Call implements Dispatcher.DispatchHandler {
       return;
     }
     this.#controller = controller;
+    this.#options.agent.off('connect', this.#onConnect);
     if (this.#startedAt !== null) {
       this.#fail({
         errorKind: 'reset',
@@ -123,7 +130,7 @@ class Call implements Dispatcher.DispatchHandler {
     }
     const verdict = this.#options.gate();
     if (!verdict.go) {
-      this.#settle({ kind: 'refused', reason: verdict.reason });
+      this.#settle({ kind: 'refused', reason: verdict.reason, connected: this.#connected });
       return;
     }
     this.#startedAt = verdict.startedAt;
@@ -245,6 +252,7 @@ class Call implements Dispatcher.DispatchHandler {
     clearTimeout(this.#headersTimer);
     clearTimeout(this.#totalTimer);
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#options.agent.off('connect', this.#onConnect);
     this.#body?.destroy();
     // Ends the connection when this is a cut or a refusal; no effect once the response has come to its end.
     this.#controller?.abort(new Error('the request is settled'));
