@@ -17,7 +17,7 @@ import { apart, local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
 import { robotsHopQuery } from './messages.ts';
 import { askingOf, type PageInput, type RobotsHop } from './pages.ts';
-import { digest, settle } from './record.ts';
+import { digest, note, settle } from './record.ts';
 import { retryDelayMs } from './retry-policy.ts';
 import { type Slot, Slots, type Wanted } from './slots.ts';
 import { spendSlot, wordOn } from './spend-slot.ts';
@@ -101,10 +101,17 @@ class PageVisit {
       }
       const result = await spendSlot(this.input, this.slots, slot, this.robotsHop);
       // A fetch that was quick has its result although its page is being cancelled: the next step is what throws.
-      if (result.kind === 'attempt' && result.report.request !== null)
-        this.unrecorded = { request: result.report.request };
+      const request = result.unrecorded ?? (result.kind === 'attempt' ? result.report.request : null);
+      if (request !== null) this.unrecorded = { request };
       // The fetch could not reach the throttle: say it for it, and wait until it is said.
-      if (!result.reported) await this.slots.giveBack(slot.domain, slot.lease.id, wordOn(result));
+      if (!result.reported) {
+        const say = () => this.slots.giveBack(slot.domain, slot.lease.id, wordOn(result));
+        await (result.anyhow ? CancellationScope.nonCancellable(say) : say());
+      }
+      if (result.unrecorded !== undefined) {
+        await note(this.input, result.unrecorded);
+        this.unrecorded = {};
+      }
       const goesOn = await this.heed(result, slot.lease.notBefore);
       if (!goesOn) return;
     }
