@@ -26,7 +26,7 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
   ),
   troubleMs: fc.integer({ min: 10_000, max: 300_000 }),
   strokeMs: fc.integer({ min: 1_000, max: 30_000 }),
-  connectingMs: fc.constantFrom(5, 5, 800, 5_000),
+  connectingMs: fc.constantFrom(0, 0, 0, 0, 800, 5_000),
   config: fc
     .record({ queueLimit: fc.constantFrom(3, 1_000), leadMs: fc.constantFrom(0, 300, 1_000) })
     .map((some) => ({
@@ -144,5 +144,5 @@ test('requests keep their gap and every page is served or gone, whatever fails',
   );
   // Or nothing was shown of gaps that are measured.
   expect(measured).toBeGreaterThan(1_000);
-  expect(early).toBeGreaterThan(1_000);
+  expect(early).toBeGreaterThan(500);
 });
