@@ -5,7 +5,6 @@ import type { ContentStore } from '../src/content-store.ts';
 import { type FailedExchange, identityHeaders, isTimeout, sendRequest } from '../src/http/index.ts';
 import type { CrawlSettings } from '../src/settings.ts';
 import { type EarlierCopy, findEarlierCopy } from '../src/storage/earlier-copy.ts';
-import { recordRequest } from '../src/storage/record-attempt.ts';
 import type { Deps } from './deps.ts';
 import type { FetchInput, Unreported } from './fetch-page.ts';
 import { judgeFailure, judgeResponse, wantsBody } from './judge-response.ts';
@@ -39,6 +38,9 @@ export async function fetchDocument(
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
   await deps.digestion.roomFor({ domain: input.domain, length: input.line ?? 0 }, lease.signal);
+  // Time has passed: a lease that is over by now shall not even connect.
+  const lateRefusal = await lease.ready();
+  if (lateRefusal !== null) return { kind: 'refused', reason: lateRefusal };
   const exchange = await sendRequest({
     url: input.url,
     headers: {
@@ -53,20 +55,16 @@ export async function fetchDocument(
     acceptBody: wantsBody(wanted),
   });
   const request = lease.conclude(exchange, input.url, allowedBy);
-  const { crawlId, pageId } = input;
-  const noteUncounted = async () => {
-    if (request !== null) await recordRequest(deps.db, 'page', { ...request, crawlId, pageId });
-  };
-  if (exchange.kind === 'response') deps.digestion.begin(pageId);
+  if (exchange.kind === 'response') deps.digestion.begin(input.pageId);
   // The slot is free for the next page while this one's body is stored.
   await lease.report();
-  if (exchange.kind === 'refused') return exchange;
+  if (exchange.kind === 'refused') return { kind: 'refused', reason: exchange.reason };
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
-    await noteUncounted();
+    await lease.record();
     throw new Error(exchange.message);
   }
   if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.stoodStill) {
-    await noteUncounted();
+    await lease.record();
     return { kind: 'trouble', reason: OUR_OWN_DOING, sent: lease.sent };
   }
   const asked = {
@@ -81,7 +79,7 @@ export async function fetchDocument(
     exchange.kind === 'error' ? judgeFailure(exchange) : await judgeResponse(asked, exchange);
   // Nothing comes of a body that cannot be kept, or whose page is cancelled meanwhile; yet it was asked for.
   const judged = await judge().catch(async (error: unknown) => {
-    await noteUncounted();
+    await lease.record();
     throw error;
   });
   return {

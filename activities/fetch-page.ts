@@ -3,7 +3,7 @@
  * on; refuses a lease it cannot keep; reports to the throttle as soon as the last byte is in.
  */
 import { Context } from '@temporalio/activity';
-import type { AttemptReport } from '../src/attempt.ts';
+import type { AttemptReport, RequestRecord } from '../src/attempt.ts';
 import { messageOf } from '../src/causes.ts';
 import { robotsUrl } from '../src/robots/index.ts';
 import { readClocks } from '../src/server-clock.ts';
@@ -37,9 +37,10 @@ export interface FetchInput {
 
 /**
  * `reported`: the throttle has heard what became of the lease; otherwise the page tells it, in the words of `unsaid`. Results
- * of earlier versions lack that.
+ * of earlier versions lack that. `anyhow`: also where it is being cancelled. `unrecorded`: a request that went out, is no attempt, and
+ * could not be recorded.
  */
-export type Reported = { reported: boolean; unsaid?: Said };
+export type Reported = { reported: boolean; unsaid?: Said; anyhow?: true; unrecorded?: RequestRecord };
 
 export type FetchResult = Reported &
   (
@@ -71,18 +72,25 @@ export function makeFetchPage(deps: Deps) {
     const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
     try {
       const result = await spend(deps, input, lease);
+      // It is recorded with its attempt.
+      if (result.kind === 'attempt' && result.report.request !== null) lease.unrecorded = null;
       return { ...result, ...(await lease.reportOrHandOn()) };
     } catch (error) {
       const reported = await lease.reportOrHandOn();
-      // A worker that stops has not lost the page; a page that was cancelled wants no result.
       const { aborted, reason: why } = context.cancellationSignal;
-      if (aborted && !context.cancellationDetails?.workerShutdown) throw why;
       const stopping = context.cancellationDetails?.workerShutdown === true;
-      const explained = deps.outages.explain(error) || stopping;
+      const cancelled = aborted && !stopping;
+      // A worker that stops has not lost the page; a page that was cancelled wants no result, unless something is left to it.
+      if (cancelled && reported.reported && lease.unrecorded === null) throw why;
+      const explained = deps.outages.explain(error) || aborted;
       if (!explained) deps.log.error({ url: input.url, err: error }, 'a fetch broke off');
-      const reason = messageOf(error);
-      const counts = stopping ? false : lease.sent || !explained;
-      return { kind: 'trouble', reason, sent: lease.sent, counts, ...reported };
+      return {
+        kind: 'trouble',
+        reason: messageOf(error),
+        sent: lease.sent,
+        counts: aborted ? false : lease.sent || !explained,
+        ...reported,
+      };
     }
   };
 }

@@ -15,7 +15,6 @@ import {
   robotsVerdict,
   statesRules,
 } from '../src/robots/index.ts';
-import { recordRequest } from '../src/storage/record-attempt.ts';
 import { extendClaim, knowsRobots, type Reader, saveRules, unclaimRobots } from '../src/storage/robots.ts';
 import { politenessKey } from '../src/urls/index.ts';
 import type { RobotsHop } from '../workflows/pages.ts';
@@ -50,21 +49,17 @@ export async function fetchRobots(
     acceptBody: statesRules,
     tooLarge: 'truncate',
   });
-  const request = lease.conclude(exchange, target.url, null);
-  const note = async () => {
-    if (request !== null)
-      await recordRequest(db, 'robots', { ...request, crawlId: input.crawlId, pageId: input.pageId });
-  };
+  lease.conclude(exchange, target.url, null);
   if (exchange.kind === 'refused') return notSent(deps, target, exchange.reason);
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
-    await note();
+    await lease.record();
     await unclaimRobots(db, target.origin);
     throw new Error(exchange.message);
   }
   if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.stoodStill) {
     // Nothing was learned of the site: neither its pages nor the next try shall wait for what was our own doing.
     await lease.report();
-    await note();
+    await lease.record();
     await unclaimRobots(db, target.origin);
     return { kind: 'trouble', reason: OUR_OWN_DOING, sent: lease.sent };
   }
@@ -81,7 +76,7 @@ export async function fetchRobots(
   };
   const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, ...reader }, verdict);
   const heard = await lease.report();
-  await note();
+  await lease.record();
   switch (verdict.kind) {
     case 'rules':
     case 'allow-all': {

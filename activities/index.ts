@@ -5,6 +5,7 @@ import type { Deps } from './deps.ts';
 import { makeDigestPage } from './digest-page.ts';
 import { makeFetchPage } from './fetch-page.ts';
 import { makeMissRobots } from './miss-robots.ts';
+import { makeNoteRequest } from './note-request.ts';
 import { makeParsePage } from './parse-page.ts';
 import { makePersistPage } from './persist-page.ts';
 import { makeReadSitemap } from './read-sitemap.ts';
@@ -23,6 +24,7 @@ export function makeActivities(deps: Deps) {
       acquireSlot: makeAcquireSlot(deps),
       digestPage: makeDigestPage(deps),
       missRobots: makeMissRobots(deps),
+      noteRequest: makeNoteRequest(deps),
       parsePage: makeParsePage(deps),
       persistPage: makePersistPage(deps),
       readSitemap: makeReadSitemap(deps),

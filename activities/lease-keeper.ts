@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AllowedBy, RequestRecord } from '../src/attempt.ts';
 import type { Exchange, GateVerdict } from '../src/http/index.ts';
 import { agoAtLeastMs, type OwnStart, readClocks, type Verdict } from '../src/server-clock.ts';
+import { recordRequest } from '../src/storage/record-attempt.ts';
 import type { DomainThrottle } from '../workflows/domain-throttle.ts';
 import { throttleId } from '../workflows/ids.ts';
 import { releasedSignal, startedSignal, withdrawnSignal } from '../workflows/messages.ts';
@@ -23,11 +24,13 @@ const REPORT_FOR_MS = 5_000;
 export class LeaseKeeper {
   private started: (OwnStart & { errorMs: number; measured: boolean }) | null = null;
   private ended: Omit<Extract<Use, { kind: 'started' }>, 'kind' | keyof Start> | null = null;
-  /** Nothing was written, yet the site was bothered: a connection that failed. */
+  /** Nothing was written, yet the site was bothered: by a connection that failed, or stood too late to be used. */
   private knocked = false;
   private crawlDelay: Release['crawlDelay'];
   private elsewhere: { crawlDelay: NonNullable<Release['crawlDelay']>; domain: string } | null = null;
   private reported: Promise<boolean> | null = null;
+  /** A request that went out and is not on record, nor part of a result that will be. */
+  unrecorded: RequestRecord | null = null;
   /** The next request may start before this one has ended: its throttle then waits to hear that this one has started. */
   inCompany = false;
   private began = performance.now();
@@ -91,7 +94,10 @@ export class LeaseKeeper {
 
   /** What the exchange means for politeness, and its record. Null: nothing was written. */
   conclude(exchange: Exchange, url: string, allowedBy: AllowedBy | null): RequestRecord | null {
-    if (exchange.kind === 'refused') return null;
+    if (exchange.kind === 'refused') {
+      this.knocked = exchange.connected;
+      return null;
+    }
     const tookMs = exchange.tookMs;
     const status = exchange.kind === 'response' ? exchange.status : (exchange.status ?? null);
     this.knocked = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';
@@ -112,7 +118,7 @@ export class LeaseKeeper {
     if (this.started === null) return null;
     const { serverMs, errorMs, measured } = this.started;
     const { lease, domain } = this.input;
-    return {
+    this.unrecorded = {
       leaseId: lease.id,
       domain,
       url,
@@ -124,6 +130,19 @@ export class LeaseKeeper {
       statusCode: status,
       tookMs,
     };
+    return this.unrecorded;
+  }
+
+  /** A request that is no attempt, for robots.txt or broken off by ourselves, went out all the same. In an outage the page does it. */
+  async record(): Promise<void> {
+    if (this.unrecorded === null) return;
+    const { crawlId, pageId } = this.input;
+    try {
+      await recordRequest(this.deps.db, { ...this.unrecorded, crawlId, pageId });
+      this.unrecorded = null;
+    } catch (error) {
+      if (!this.deps.outages.explain(error)) throw error;
+    }
   }
 
   /**
@@ -141,9 +160,13 @@ export class LeaseKeeper {
     return this.reported;
   }
 
-  /** Tells the throttle, or leaves to the page what it is to hear. By then it looks later than it was, never earlier. */
+  /** Tells the throttle, or leaves to the page what it is to hear, and what is to be recorded. By then it looks later than it was, never earlier. */
   async reportOrHandOn(): Promise<Reported> {
-    return (await this.report()) ? { reported: true } : { reported: false, unsaid: this.word() };
+    const heard = await this.report();
+    return {
+      ...(heard ? { reported: true } : { reported: false, unsaid: this.word(), anyhow: true }),
+      ...(this.unrecorded === null ? {} : { unrecorded: this.unrecorded }),
+    };
   }
 
   /** A ticket that holds a lease is answered with that lease: asking again is a harmless way to hear the time. */

@@ -7,7 +7,7 @@ import { admit } from '../src/storage/admit.ts';
 import { admitSitemaps } from '../src/storage/admit-sitemaps.ts';
 import { unlessNeverAllowed } from '../src/storage/never-allowed.ts';
 import type { Recorded } from '../src/storage/page-row.ts';
-import { endPage, type ParsedRecord, recordAttempt, recordRequest } from '../src/storage/record-attempt.ts';
+import { endPage, type ParsedRecord, recordAttempt } from '../src/storage/record-attempt.ts';
 import { announceSitemaps } from '../src/storage/register-sitemaps.ts';
 import { recordWait } from '../src/storage/step-aside.ts';
 import { nothingUnderWay } from '../src/storage/sweep.ts';
@@ -15,7 +15,8 @@ import type { PolitenessUnit } from '../src/urls/index.ts';
 import { nudgeSignal } from '../workflows/messages.ts';
 import type { AdmittedPage } from '../workflows/pages.ts';
 import type { Deps } from './deps.ts';
-import { mayPass, orPoison } from './or-poison.ts';
+import { makeNoteRequest } from './note-request.ts';
+import { orPoison } from './or-poison.ts';
 import { readParsed } from './parse-page.ts';
 import type { StoredSitemap } from './read-sitemap.ts';
 
@@ -90,7 +91,7 @@ async function record(
   const { db, store } = deps;
   switch (event.kind) {
     case 'ended':
-      if (event.request !== undefined) await noteRequest(deps, { ...event.request, crawlId, pageId });
+      if (event.request !== undefined) await makeNoteRequest(deps)({ ...event.request, crawlId, pageId });
       return endPage(db, pageId, event);
     case 'waiting':
       return recordWait(db, settings, pageId, event);
@@ -104,19 +105,6 @@ async function record(
       const { goesOn, domains } = await recordAttempt(db, settings, keyedBy, done);
       return { goesOn, domains: [...domains, ...announced] };
     }
-  }
-}
-
-/** A page must end, also where its request is the very thing that a bug keeps from being recorded. */
-async function noteRequest(
-  deps: Deps,
-  request: RequestRecord & { crawlId: string; pageId: string },
-): Promise<void> {
-  try {
-    await recordRequest(deps.db, 'page', request);
-  } catch (error) {
-    if (mayPass(deps, error)) throw error;
-    deps.log.error({ request, err: error }, 'a request could not be recorded');
   }
 }
 

@@ -4,7 +4,7 @@ import type { ThrottleInput } from '../workflows/domain-throttle.ts';
 import { throttleId, throttleQueue } from '../workflows/ids.ts';
 
 export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: string) {
-  const args: [ThrottleInput] = [{ domain, config: throttle }];
+  const args: [ThrottleInput] = [{ domain, config: { ...throttle, parallelWindowGrows: true } }];
   return {
     workflowId: throttleId(domain),
     taskQueue: throttleQueue(taskQueue),

@@ -17,9 +17,9 @@ import { apart, local, readSitemap, regular } from './activities.ts';
 import { durably, failureOf } from './durably.ts';
 import { robotsHopQuery } from './messages.ts';
 import { askingOf, type PageInput, type RobotsHop } from './pages.ts';
-import { digest, settle } from './record.ts';
+import { digest, note, settle } from './record.ts';
 import { retryDelayMs } from './retry-policy.ts';
-import { type Slot, Slots } from './slots.ts';
+import { type Slot, Slots, type Wanted } from './slots.ts';
 import { spendSlot, wordOn } from './spend-slot.ts';
 import { brief, inWords } from './words.ts';
 
@@ -30,6 +30,7 @@ const MOST_SENT_AND_LOST = 3;
 const PATIENT_REFUSALS = 3;
 
 type Down = Extract<Slot, { kind: 'down' }>;
+type Left = Extract<Slot, { kind: 'left' }>;
 
 /** `poisoned`: parsing failed to the last retry; fetching the page again would not help. */
 type Parsed = { report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean };
@@ -90,34 +91,54 @@ class PageVisit {
     const { nextAt } = this.input.page;
     if (nextAt !== null) await this.sleepUntil(nextAt, 'next attempt');
     for (;;) {
-      const { domain, url } = this.robotsHop ?? this.input.page;
-      const slot = await this.slots.acquire({ domain, origin: new URL(url).origin, front: this.front });
+      const slot = await this.slots.acquire(this.wanted());
       if (slot.kind === 'renew') return this.renew();
       if (slot.kind === 'over') return this.end(slot.crawlOver);
       this.askedAt ??= slot.askedAt;
-      if (slot.kind === 'down') {
+      if (slot.kind === 'down' || slot.kind === 'left') {
         if (await this.standAside(slot)) continue;
         return;
       }
       const result = await spendSlot(this.input, this.slots, slot, this.robotsHop);
       // A fetch that was quick has its result although its page is being cancelled: the next step is what throws.
-      if (result.kind === 'attempt' && result.report.request !== null)
-        this.unrecorded = { request: result.report.request };
+      const request = result.unrecorded ?? (result.kind === 'attempt' ? result.report.request : null);
+      if (request !== null) this.unrecorded = { request };
       // The fetch could not reach the throttle: say it for it, and wait until it is said.
-      if (!result.reported) await this.slots.giveBack(slot.domain, slot.lease.id, wordOn(result));
+      if (!result.reported) {
+        const say = () => this.slots.giveBack(slot.domain, slot.lease.id, wordOn(result));
+        await (result.anyhow ? CancellationScope.nonCancellable(say) : say());
+      }
+      if (result.unrecorded !== undefined) {
+        await note(this.input, result.unrecorded);
+        this.unrecorded = {};
+      }
       const goesOn = await this.heed(result, slot.lease.notBefore);
       if (!goesOn) return;
     }
   }
 
+  /**
+   * A robots.txt that was redirected to another domain is waited for there no longer than its claim lasts: a domain that is paused,
+   * blocked or slow would hold up this one, page by page.
+   */
+  private wanted(): Wanted {
+    const { page, settings } = this.input;
+    const { domain, url } = this.robotsHop ?? page;
+    const withinMs = domain === page.domain ? null : settings.fetch.totalTimeoutMs;
+    return { domain, origin: new URL(url).origin, front: this.front, withinMs };
+  }
+
   /** The site cannot be reached, as another page found out: that costs this one no attempt, unless it has no end. */
-  private async standAside({ until, since, why, givenUp }: Down): Promise<boolean> {
+  private async standAside(slot: Down | Left): Promise<boolean> {
     const hop = this.robotsHop;
     this.front = false;
     this.robotsHop = null;
     // It is its robots.txt that is out of reach, for every page of the origin; the origin itself is there.
-    if (hop !== null && patched('robots-hop-down'))
-      return this.missRobots({ origin: hop.origin, error: why });
+    if (hop !== null && (slot.kind === 'left' || patched('robots-hop-down')))
+      return this.missRobots({ origin: hop.origin, error: slot.why });
+    // Only a hop has so little time.
+    if (slot.kind === 'left') return true;
+    const { until, since, why, givenUp } = slot;
     if (!givenUp) return this.wait(until, why);
     const now = Date.now();
     return this.conclude(

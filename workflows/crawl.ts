@@ -98,7 +98,11 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
   } catch (error) {
     if (!isCancellation(error)) throw error;
     progress = { ...progress, status: 'Cancelling' };
-    await CancellationScope.nonCancellable(cancelAll);
+    await CancellationScope.nonCancellable(async () => {
+      // Somebody may be in the middle of opening it, and would leave behind what nobody looks after: that is waited for.
+      if (opened === null && patched('opens-first')) opened = await open(input);
+      await cancelAll();
+    });
     throw error;
   }
 }

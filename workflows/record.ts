@@ -1,6 +1,7 @@
 /** How a page has written down what happened to it, and starts the pages for which that made room. */
 import { isCancellation } from '@temporalio/workflow';
 import type { AttemptEvent, ParseInput, PersistInput, PersistResult } from '../activities/index.ts';
+import type { RequestRecord } from '../src/attempt.ts';
 import { apart, local, regular } from './activities.ts';
 import { durably } from './durably.ts';
 import { type PageInput, startPages } from './pages.ts';
@@ -16,6 +17,16 @@ export async function settle(input: PageInput, event: PersistInput['event']): Pr
   );
   await startPages(input.crawlId, input.settings, persisted.start);
   return persisted;
+}
+
+/** Has a request written down that its fetch could not. */
+export function note({ crawlId, page }: PageInput, request: RequestRecord): Promise<void> {
+  const summary = brief(`record that ${request.url} was asked for`);
+  const step = { ...request, crawlId, pageId: page.pageId };
+  return durably(
+    () => local.noteRequest.executeWithOptions({ summary }, [step]),
+    () => regular.noteRequest.executeWithOptions(apart(summary), [step]),
+  );
 }
 
 /**

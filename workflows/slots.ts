@@ -32,6 +32,8 @@ export type Slot =
   | { kind: 'over'; crawlOver: boolean }
   /** The site cannot be reached: stand aside until then. `givenUp`: it has been so for so long that it is no use. */
   | { kind: 'down'; until: number; since: number; why: string; givenUp: boolean; askedAt: number }
+  /** No slot was to be had in the time it was wanted for: the line was left. */
+  | { kind: 'left'; why: string; askedAt: number }
   /** The history is long enough: go on in a new run, with the same ticket. */
   | { kind: 'renew' };
 
@@ -39,7 +41,16 @@ export type Slot =
 type Asked =
   | Pick<Granted, 'kind' | 'lease'>
   | Extract<Slot, { kind: 'over' }>
-  | Omit<Extract<Slot, { kind: 'down' }>, 'askedAt'>;
+  | Omit<Extract<Slot, { kind: 'down' }>, 'askedAt'>
+  | Omit<Extract<Slot, { kind: 'left' }>, 'askedAt'>;
+
+export interface Wanted {
+  domain: string;
+  origin: string;
+  front: boolean;
+  /** Later than this after it was first asked for it is of no use; null: it is waited for as long as it takes. */
+  withinMs: number | null;
+}
 
 export class Slots {
   /** Grants by ticket: one may overtake the answer "queued" to the ask it answers. */
@@ -70,7 +81,7 @@ export class Slots {
   }
 
   /** Returns with a lease, or with the reason why there will be none. Never called while a lease is held. */
-  async acquire(wanted: { domain: string; origin: string; front: boolean }): Promise<Slot> {
+  async acquire({ withinMs, ...wanted }: Wanted): Promise<Slot> {
     if (this.open === null) {
       this.tickets += 1;
       this.open = { ...wanted, asks: 0, askedAt: Date.now() };
@@ -79,14 +90,15 @@ export class Slots {
     const ask = this.ask(this.open);
     for (;;) {
       if (workflowInfo().continueAsNewSuggested && !this.grants.has(ask.ticket)) return { kind: 'renew' };
-      const slot = await this.askOnce(domain, ask);
+      const slot = await this.askOnce(domain, ask, withinMs === null ? Infinity : askedAt + withinMs);
       if (slot === null) continue;
       // Left in line, the ticket would be granted to a later run of this page, which knows nothing of it.
-      if (slot.kind === 'over' && this.open.asks > 1) await this.leave();
+      if (slot.kind === 'left' || (slot.kind === 'over' && this.open.asks > 1)) await this.leave();
       this.open = null;
       switch (slot.kind) {
         case 'over':
           return slot;
+        case 'left':
         case 'down':
           return { ...slot, askedAt };
         case 'granted':
@@ -154,8 +166,8 @@ export class Slots {
     };
   }
 
-  /** One ask and the wait for its grant; null: ask again. */
-  private async askOnce(domain: string, ask: Ask): Promise<Asked | null> {
+  /** One ask and the wait for its grant, until `leaveAt` at most; null: ask again. */
+  private async askOnce(domain: string, ask: Ask, leaveAt: number): Promise<Asked | null> {
     const asks = this.open === null ? 1 : ++this.open.asks;
     const summary = brief(`slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`);
     const wanted = { pageId: this.input.page.pageId, domain, ask, asks };
@@ -170,21 +182,27 @@ export class Slots {
       const { askAgainAt: until, since, why, givenUp } = answer;
       return { kind: 'down', until, since, why, givenUp };
     }
+    const left = { kind: 'left', why: `No slot of ${domain} is to be had in time.` } as const;
+    const expectedAt = answer.kind === 'queued' ? answer.etaAt : answer.askAgainAt;
+    if (isTimeToLeave(expectedAt, leaveAt)) return left;
     const now = Date.now();
     const [until, why] =
       answer.kind === 'queued'
         ? [
-            Math.max(answer.etaAt, now) + slackFor(asks, askingOf(this.input.settings)),
+            Math.max(expectedAt, now) + slackFor(asks, askingOf(this.input.settings)),
             `slot for ${domain}, ${ordinal(answer.position)} in line`,
           ]
-        : [
-            answer.askAgainAt,
-            `slot for ${domain}, its line is full: ask again in ${inWords(answer.askAgainAt - now)}`,
-          ];
-    await this.heardOrOverdue(ask.ticket, Math.max(1, until - now), why);
+        : [expectedAt, `slot for ${domain}, its line is full: ask again in ${inWords(expectedAt - now)}`];
+    await this.heardOrOverdue(ask.ticket, Math.max(1, Math.min(until, leaveAt) - now), why);
     const lease = this.grants.get(ask.ticket);
-    return lease === undefined ? null : { kind: 'granted', lease };
+    if (lease !== undefined) return { kind: 'granted', lease };
+    return isTimeToLeave(Date.now(), leaveAt) ? left : null;
   }
+}
+
+/** Pages of earlier code stayed in line however long that took; replayed, they must do so again. */
+function isTimeToLeave(at: number, leaveAt: number): boolean {
+  return at >= leaveAt && patched('leaves-line');
 }
 
 /** How long after its expected time a grant is overdue. */

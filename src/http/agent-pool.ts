@@ -1,11 +1,12 @@
 /** One agent per way of connecting: crawls with the same network settings share connections, others never do. */
-import type { Agent } from 'undici';
-import { type AgentOptions, makeAgent } from './agent.ts';
+import { type AgentOptions, makeAgent, type WaitedForAgent } from './agent.ts';
 import { makeLookup } from './lookup.ts';
 import { makeNetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
 
 export interface AgentPool {
-  agentFor(settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs' | 'maxHeaderBytes'>): Agent;
+  agentFor(
+    settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs' | 'maxHeaderBytes'>,
+  ): WaitedForAgent;
   /** Ends every connection; requests under way fail. */
   destroy(): Promise<void>;
 }
@@ -14,7 +15,7 @@ export interface AgentPool {
 const MAX_AGENTS = 32;
 
 export function makeAgentPool(): AgentPool {
-  const agents = new Map<string, Agent>();
+  const agents = new Map<string, WaitedForAgent>();
   const lookup = makeLookup();
   return {
     agentFor({ allowNetworks, resolve, connectTimeoutMs, maxHeaderBytes }) {

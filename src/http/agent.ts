@@ -5,6 +5,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
+import { Awaited } from './awaited.ts';
 import { isBlockedPort } from './blocked-ports.ts';
 import { type Lookup, makeLookup } from './lookup.ts';
 import type { NetworkPolicy } from './network-policy.ts';
@@ -47,6 +48,9 @@ export class LookupError extends Error {
   }
 }
 
+/** One of which requests say that they wait for its connections. */
+export type WaitedForAgent = Agent & { readonly awaited: Awaited };
+
 /** Connections are reused within one agent only, so two policies never share one. */
 export function makeAgent({
   policy,
@@ -54,7 +58,7 @@ export function makeAgent({
   maxHeaderBytes,
   ca,
   lookup = makeLookup(),
-}: AgentOptions): Agent {
+}: AgentOptions): WaitedForAgent {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     lookup: guardedLookup(policy, lookup),
@@ -62,7 +66,8 @@ export function makeAgent({
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     ...(ca === undefined ? {} : { ca }),
   });
-  return new Agent({
+  const awaited = new Awaited();
+  const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
@@ -71,11 +76,18 @@ export function makeAgent({
     // the server's stream limit allows: nobody could say when a request started, and the gap counts from there.
     allowH2: false,
     connect(options, callback) {
+      const origin = `${options.protocol}//${options.host}`;
       const refusal = refusalOf(policy, options);
-      if (refusal === null) connect(options, callback);
-      else callback(new ForbiddenAddressError(refusal), null);
+      if (!awaited.has(origin)) callback(new Error('nobody waits for this connection'), null);
+      else if (refusal !== null) callback(new ForbiddenAddressError(refusal), null);
+      else
+        connect(options, (...result) => {
+          if (result[0] === null) awaited.connected(origin);
+          callback(...result);
+        });
     },
   });
+  return Object.assign(agent, { awaited });
 }
 
 /** What can be judged before a name is looked up: the port, and a literal address, which node:net never looks up. */

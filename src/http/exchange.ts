@@ -77,10 +77,12 @@ export interface FailedExchange {
   status?: number;
 }
 
-/** The gate said no: not one byte was written. */
+/** The gate said no: not one byte of a request was written. */
 export interface RefusedExchange {
   kind: 'refused';
   reason: string;
+  /** A connection was made for it, which the site has seen; false: one that stood already was to be used. */
+  connected: boolean;
 }
 
 export type Exchange = ResponseExchange | FailedExchange | RefusedExchange;

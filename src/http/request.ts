@@ -7,6 +7,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { FetchLimits } from '../settings.ts';
+import type { WaitedForAgent } from './agent.ts';
+import type { Wait } from './awaited.ts';
 import {
   ACCEPT_ENCODING,
   type BodyCollector,
@@ -35,7 +37,7 @@ export interface RequestOptions {
   /** Those on connecting and on headers belong to the agent. */
   limits: Pick<FetchLimits, 'headersTimeoutMs' | 'totalTimeoutMs' | 'maxBodyBytes'>;
   /** See makeAgent: it holds the network policy. */
-  agent: Dispatcher;
+  agent: Dispatcher & Pick<WaitedForAgent, 'awaited'>;
   /** Asked once, synchronously, right before the write. */
   gate: () => GateVerdict;
   signal?: AbortSignal;
@@ -71,6 +73,8 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #onAbort = () =>
     this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was called off.` });
   #controller: Dispatcher.DispatchController | null = null;
+  /** For the connection; null: before the dispatch. */
+  #wait: Wait | null = null;
   #startedAt: number | null = null;
   /** Monotonic: of the write, before that of the dispatch. */
   #clockAtStart = performance.now();
@@ -93,6 +97,7 @@ class Call implements Dispatcher.DispatchHandler {
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#wait = agent.awaited.begin(this.#url.origin);
     agent.dispatch(
       {
         origin: this.#url.origin,
@@ -114,6 +119,7 @@ class Call implements Dispatcher.DispatchHandler {
       return;
     }
     this.#controller = controller;
+    this.#endWait();
     if (this.#startedAt !== null) {
       this.#fail({
         errorKind: 'reset',
@@ -123,7 +129,7 @@ class Call implements Dispatcher.DispatchHandler {
     }
     const verdict = this.#options.gate();
     if (!verdict.go) {
-      this.#settle({ kind: 'refused', reason: verdict.reason });
+      this.#settle({ kind: 'refused', reason: verdict.reason, connected: this.#wait?.connected ?? false });
       return;
     }
     this.#startedAt = verdict.startedAt;
@@ -245,10 +251,15 @@ class Call implements Dispatcher.DispatchHandler {
     clearTimeout(this.#headersTimer);
     clearTimeout(this.#totalTimer);
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#endWait();
     this.#body?.destroy();
     // Ends the connection when this is a cut or a refusal; no effect once the response has come to its end.
     this.#controller?.abort(new Error('the request is settled'));
     this.#resolve(exchange);
+  }
+
+  #endWait(): void {
+    if (this.#wait !== null) this.#options.agent.awaited.end(this.#url.origin, this.#wait);
   }
 
   #elapsed(): number {

@@ -134,9 +134,9 @@ type RequestRow = RequestRecord & { purpose: 'page' | 'robots'; crawlId: string;
 /** A request that was no attempt: for robots.txt, or a page's that was broken off by ourselves. It went out all the same. */
 export async function recordRequest(
   db: Database,
-  purpose: RequestRow['purpose'],
   request: RequestRecord & { crawlId: string; pageId: string },
 ): Promise<void> {
+  const purpose = request.allowedBy === null ? 'robots' : 'page';
   await db.$executeRaw(requestRow({ ...request, purpose, pageId: BigInt(request.pageId) }));
 }
 

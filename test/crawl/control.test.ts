@@ -7,6 +7,7 @@ import {
 } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, links, type Site, startWeb } from '../support/web.ts';
+import { whileNoneIsOpened } from '../support/while-none-is-opened.ts';
 
 const PAGES = 20;
 
@@ -152,6 +153,25 @@ describe('a crawl that is cancelled by its update', () => {
       }
     },
   );
+
+  it('while it is being opened leaves nothing behind that nobody looks after', async () => {
+    const web = await startWeb({ site: flatSite(2) });
+    try {
+      const crawl = await whileNoneIsOpened(amble.db, async ({ isWaitedFor }) => {
+        const begun = await amble.start({ seeds: [web.url('site')], ...web.network });
+        await isWaitedFor(1);
+        await begun.cancel();
+        await isWaitedFor(2);
+        return begun;
+      });
+      await expect(crawl.result()).rejects.toThrow();
+      const { status } = await amble.db.crawl.findUniqueOrThrow({ where: { id: crawl.workflowId } });
+      expect([status, await countsOf(crawl.workflowId)]).toEqual(['Cancelled', { Cancelled: 1 }]);
+      expect(web.arrivals).toEqual([]);
+    } finally {
+      await web.stop();
+    }
+  });
 
   it('has a record of every request that its site has seen, also of those that were under way', async () => {
     const hosts = ['a', 'b', 'c', 'd'];

@@ -1,16 +1,25 @@
 /** What a throttle hears of a request, and when, whatever happens to the worker that sent it. */
+import { inspect } from 'node:util';
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Deps } from '../../activities/index.ts';
 import type { ContentStore } from '../../src/content-store.ts';
-import { throttleId } from '../../workflows/ids.ts';
-import { releasedSignal, throttleQuery } from '../../workflows/messages.ts';
+import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
+import { cancelCrawlUpdate, releasedSignal, throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/polite.ts';
 import { type Site, startWeb, type TestWeb } from '../support/web.ts';
 
-/** Parts of the worker, for each test to spoil. */
-const faults = { stoodStill: false, cutOff: false, beforePut: async (): Promise<void> => {} };
+/** Parts of the worker, for each test to spoil. `unanswered`: how often Postgres does not take the record of a request. */
+const unspoiled = () => ({
+  stoodStill: false,
+  cutOff: false,
+  unanswered: 0,
+  beforeCut: async (): Promise<void> => {},
+  beforePut: async (): Promise<void> => {},
+});
+const faults = unspoiled();
 
 let amble: Amble;
 let web: TestWeb;
@@ -19,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => amble?.stop());
 afterEach(async () => {
-  Object.assign(faults, { stoodStill: false, cutOff: false, beforePut: async () => {} });
+  Object.assign(faults, unspoiled());
   await web?.stop();
   await expectPolite(amble.db);
 });
@@ -28,7 +37,10 @@ function spoiled(own: Deps): Deps {
   const { connection, options } = own.client;
   const interceptor: WorkflowClientInterceptor = {
     async signal(input, next) {
-      if (faults.cutOff && input.signalName === releasedSignal.name) throw new Error('The line is dead.');
+      if (faults.cutOff && input.signalName === releasedSignal.name) {
+        await faults.beforeCut();
+        throw new Error('The line is dead.');
+      }
       await next(input);
     },
   };
@@ -39,8 +51,21 @@ function spoiled(own: Deps): Deps {
       return own.store.put(body, options);
     },
   };
+  const db = new Proxy(own.db, {
+    get(target, key) {
+      if (key !== '$executeRaw') return Reflect.get(target, key);
+      const asked: Deps['db']['$executeRaw'] = async (...statement) => {
+        const isRecord = inspect(statement).includes('INSERT INTO requests');
+        if (!isRecord || faults.unanswered === 0) return target.$executeRaw(...statement);
+        faults.unanswered -= 1;
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      };
+      return asked;
+    },
+  });
   return {
     ...own,
+    db,
     store,
     client: new Client({
       connection,
@@ -109,6 +134,66 @@ it('a Retry-After reaches the throttle through the page, where the fetch is cut 
   expect(phase).toBe('blocked');
   expect((blockedUntil ?? 0) - now).toBeGreaterThan(3_000_000);
   expect(stats).toMatchObject({ started: 2, lost: 0, overloaded: 1 });
+});
+
+const pathsOf = async (crawlId: string) =>
+  (await requestsOf(crawlId)).map(({ url, purpose }) => [new URL(url).pathname, purpose]);
+
+it('a robots.txt that was asked for is on record, also where Postgres was away when its answer came', async () => {
+  const { pages, crawlId } = await crawl((path, { count }) => {
+    if (path === '/robots.txt' && count === 1) faults.unanswered = 3;
+    return path === '/' ? { body: 'a page' } : undefined;
+  });
+  expect(pages).toEqual({ Fetched: 1 });
+  expect(faults.unanswered).toBe(0);
+  expect(web.arrivals.map(({ path }) => path)).toEqual(['/robots.txt', '/']);
+  expect(await pathsOf(crawlId)).toEqual([
+    ['/robots.txt', 'robots'],
+    ['/', 'page'],
+  ]);
+});
+
+it('so is a page whose answer counted for nothing', async () => {
+  const { pages, crawlId } = await crawl((path, visit) => {
+    if (path === '/' && visit.count === 1) faults.unanswered = 3;
+    return lateOnce('/')(path, visit);
+  });
+  expect(pages).toEqual({ Fetched: 1 });
+  expect(faults.unanswered).toBe(0);
+  expect(await pathsOf(crawlId)).toEqual([
+    ['/robots.txt', 'robots'],
+    ['/', 'page'],
+    ['/', 'page'],
+  ]);
+});
+
+it('a Retry-After that came to a page which was being cancelled reaches the throttle, and its request the record', async () => {
+  web = await startWeb({
+    site: (path) => {
+      if (path !== '/') return undefined;
+      faults.cutOff = true;
+      return { status: 503, headers: { 'retry-after': '3600' } };
+    },
+  });
+  const crawl = await amble.start({ seeds: [web.url('site')], ...web.network });
+  faults.beforeCut = async () => {
+    await crawl.executeUpdate(cancelCrawlUpdate);
+    const page = await amble.db.page.findFirstOrThrow({ where: { crawlId: crawl.workflowId } });
+    const id = pageWorkflowId(crawl.workflowId, {
+      ...page,
+      urlHash: Buffer.from(page.urlHash).toString('hex'),
+    });
+    const events = async () =>
+      (await amble.client.workflow.getHandle(id).fetchHistory()).events?.map(({ eventType }) => eventType);
+    const { EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED: asked } = temporal.api.enums.v1.EventType;
+    await expect.poll(events, { timeout: 20_000 }).toContain(asked);
+  };
+  await crawl.result();
+  expect(await throttle()).toMatchObject({ phase: 'blocked', stats: { started: 2, lost: 0, overloaded: 1 } });
+  expect(await pathsOf(crawl.workflowId)).toEqual([
+    ['/robots.txt', 'robots'],
+    ['/', 'page'],
+  ]);
 });
 
 it('a slot is free for the next page while the body of the last one waits to be stored', async () => {

@@ -5,6 +5,7 @@ import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
+import { holdDomain } from '../support/held-domain.ts';
 import { expectPolite } from '../support/polite.ts';
 import { type Answer, flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
@@ -175,6 +176,56 @@ describe('robots.txt', () => {
         expect((await attemptsOf(crawl.workflowId)).map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
       },
     );
+  });
+
+  it('that moved to a host which wants to be left alone does not stop its pages: they go by the rules of before', async () => {
+    const web = await startWeb({
+      old: flatSite(6, (path, { count }) => {
+        if (path !== '/robots.txt') return undefined;
+        if (count > 1) return moved(web.url('busy', '/robots.txt'));
+        return text('User-agent: *\nDisallow: /2', { 'cache-control': 'max-age=0' });
+      }),
+      busy: () => ({ status: 503, headers: { 'retry-after': '3600' } }),
+    });
+    try {
+      const blocked = { seeds: [web.url('busy')], ...web.network };
+      const busy = await amble.start(blocked);
+      await expect
+        .poll(() => throttleOf(web.name('busy')).catch(() => null), { timeout: 20_000 })
+        .toMatchObject({ phase: 'blocked' });
+      await busy.cancel();
+      const { pages } = await amble.crawl({ seeds: [web.url('old')], ...web.network });
+      expect(pages).toEqual({ Fetched: 6, Blocked: 1 });
+      expect(web.arrivalsAt('old', '/robots.txt').length).toBeGreaterThan(1);
+      expect(web.arrivalsAt('busy')).toHaveLength(1);
+      const { error } = await robotsOf(web.url('old'));
+      expect(error).toBe(`No slot of ${web.name('busy')} is to be had in time.`);
+      expect((await throttleOf(web.name('busy'))).waiting).toBe(0);
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('that moved to a host which is paused is out of reach for as long: held, tried again, and read at last', async () => {
+    const web = await startWeb({
+      old: flatSite(2, (path) =>
+        path === '/robots.txt' ? moved(web.url('paused', '/robots.txt')) : undefined,
+      ),
+      paused: () => text('User-agent: *\nDisallow: /2'),
+    });
+    try {
+      const domain = await holdDomain(amble, web.name('paused'));
+      const fetch = { totalTimeout: '1s' };
+      const crawl = await amble.start({ seeds: [web.url('old')], ...web.network, fetch });
+      const failures = async () => (await robotsOf(web.url('old')).catch(() => null))?.failures;
+      await expect.poll(failures, { timeout: 20_000 }).toBeGreaterThan(1);
+      expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
+      await domain.resume();
+      expect(await crawl.result()).toMatchObject({ pages: { Fetched: 2, Blocked: 1 } });
+      expect((await attemptsOf(crawl.workflowId)).map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
+    } finally {
+      await web.stop();
+    }
   });
 
   it('that is long in coming keeps the other pages no longer than that', async () => {
@@ -411,6 +462,9 @@ const attemptsOf = (crawlId: string) =>
 
 const requestsOf = (crawlId: string) =>
   amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
+
+const robotsOf = (url: string) =>
+  amble.db.robots.findUniqueOrThrow({ where: { origin: new URL(url).origin } });
 
 const throttleOf = (name: string) => amble.client.workflow.getHandle(throttleId(name)).query(throttleQuery);
 

@@ -95,6 +95,22 @@ describe('where pages soon ask again, and a fetch is soon missed', () => {
     );
   });
 
+  it('robots-hop-left', () =>
+    onWeb(
+      robotsMovedTo(() => web.url('there', '/robots.txt')),
+      async () => {
+        const there = await holdDomain(amble, web.name('there'));
+        const crawl = await amble.start({ ...input(), fetch: { totalTimeout: '1s' } });
+        await expect
+          .poll(() => storyOfPage(crawl.workflowId, '/').catch(() => []), PATIENTLY)
+          .toContain('patch leaves-line');
+        await there.resume();
+        await crawl.result();
+        await keepLastRuns('robots-hop-left', crawl.workflowId);
+      },
+      { there: () => ({ headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /x' }) },
+    ));
+
   /** What locks the row stands for a database that is away: the step is tried for five seconds, and then apart. */
   it('fallen-back', () =>
     onWeb(

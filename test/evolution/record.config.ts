@@ -1,6 +1,14 @@
 import { defineConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
 
+// The projects have files of their own, and would run those.
+const { projects: _, ...test } = base.test ?? {};
+
 export default defineConfig({
-  test: { ...base.test, include: ['test/evolution/record.ts', 'test/evolution/record-trouble.ts'] },
+  test: {
+    ...test,
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
+    include: ['test/evolution/record.ts', 'test/evolution/record-trouble.ts'],
+  },
 });

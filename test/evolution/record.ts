@@ -17,6 +17,7 @@ import {
 } from '../../workflows/messages.ts';
 import { startAmble } from '../support/amble.ts';
 import { flatSite, links, type Site } from '../support/web.ts';
+import { whileNoneIsOpened } from '../support/while-none-is-opened.ts';
 import { KINDS } from './evidence.ts';
 import { attributesOf, beginningOf, type History, storyOf } from './history.ts';
 import {
@@ -99,6 +100,19 @@ describe('on a server like any other', () => {
       await throttle().cancel();
       await expect(throttle().result()).rejects.toThrow();
       await keepLastRuns('cancelled', crawl.workflowId);
+    }));
+
+  it('cancelled-early', () =>
+    onWeb(flatSite(2), async () => {
+      const crawl = await whileNoneIsOpened(amble.db, async ({ isWaitedFor }) => {
+        const begun = await amble.start(input());
+        await isWaitedFor(1);
+        await begun.cancel();
+        await isWaitedFor(2);
+        return begun;
+      });
+      await expect(crawl.result()).rejects.toThrow();
+      await keep('cancelled-early', 'crawl', await historyOf(crawl.workflowId));
     }));
 
   it('steered', () =>

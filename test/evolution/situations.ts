@@ -88,6 +88,16 @@ export const SITUATIONS = {
     ],
     throttle: ['answered acquire queued', 'signal withdrawn', 'cancel requested', 'canceled'],
   },
+  'cancelled-early': {
+    crawl: [
+      'scheduled openCrawl',
+      'cancel requested',
+      'patch opens-first',
+      'completed openCrawl',
+      'completed cancelPages',
+      'canceled',
+    ],
+  },
   'cancelled-slowly': {
     crawl: [
       'update cancel',

@@ -57,6 +57,20 @@ export const TROUBLE = {
       'completed',
     ],
   },
+  /** It led to a domain on hold. */
+  'robots-hop-left': {
+    page: [
+      'completed fetchPage robots-moved',
+      'local acquireSlot queued',
+      'timer fired',
+      'patch leaves-line',
+      'signals withdrawn',
+      'local missRobots held',
+      'timer fired',
+      'completed fetchPage robots-read',
+      'completed',
+    ],
+  },
   /** The database was away. */
   'fallen-back': {
     page: ['local digestPage failed', 'scheduled digestPage', 'completed digestPage', 'completed'],

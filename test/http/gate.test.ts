@@ -31,7 +31,7 @@ describe('the gate', () => {
   test('that stays shut on a new connection lets not one byte out', async () => {
     const server = await rawServer((socket) => socket.write(OK));
     const exchange = await send(`http://127.0.0.1:${server.port}/`, { gate: shut });
-    expect(exchange).toEqual({ kind: 'refused', reason: 'the lease ran out' });
+    expect(exchange).toEqual({ kind: 'refused', reason: 'the lease ran out', connected: true });
     await server.firstClosed;
     expect(server.received()).toBe('');
   });
@@ -42,7 +42,7 @@ describe('the gate', () => {
       agent: agentForSecure(),
       gate: shut,
     });
-    expect(exchange.kind).toBe('refused');
+    expect(exchange).toMatchObject({ kind: 'refused', connected: true });
     await server.firstClosed;
     expect(server.received()).toBe('');
   });
@@ -59,7 +59,8 @@ describe('the gate', () => {
       await sendForResponse(`${origin}/first`, { agent });
       await untilFree(agent);
       const first = server.received();
-      expect(await send(`${origin}/second`, { agent, gate: shut })).toMatchObject({ kind: 'refused' });
+      const exchange = await send(`${origin}/second`, { agent, gate: shut });
+      expect(exchange).toMatchObject({ kind: 'refused', connected: false });
       await server.firstClosed;
       expect(server.received()).toBe(first);
       expect(server.connections()).toBe(1);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -101,6 +103,27 @@ describe('a response', () => {
       acceptBody: (status, headers) => status === 200 && headers['content-type'] === 'text/html',
     });
     expect(response).toMatchObject({ status: 200, body: null, bodyBytes: 0, cut: 'unwanted' });
+  });
+
+  test('that is cut off has the site see no connection more, which nobody would use', async () => {
+    const server = await rawServer((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf`),
+    );
+    let lookups = 0;
+    const agent = loopbackAgent({
+      async lookup() {
+        lookups += 1;
+        return [{ address: '127.0.0.1', family: 4 }];
+      },
+    });
+    const disconnected = once(agent, 'disconnect');
+    await sendForResponse(`http://named.test:${server.port}/`, { agent, acceptBody: () => false });
+    await disconnected;
+    // undici would connect again in the turn of the event loop in which the connection is gone.
+    await nextTurn();
+    expect([lookups, server.connections()]).toEqual([1, 1]);
+    await sendForResponse(`http://named.test:${server.port}/next`, { agent, acceptBody: () => false });
+    expect([lookups, server.connections()]).toEqual([2, 2]);
   });
 
   test('whose first bytes have to be seen is read no further when they are not wanted', async () => {

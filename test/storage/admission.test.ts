@@ -14,6 +14,18 @@ test('20 admissions at once fill the window of each domain and never exceed it',
   expect(admitted.filter(({ domain }) => domain === 'a.test')).toHaveLength(7);
 });
 
+test('who is admitted knows how many more wait for the domain, and nothing where nobody does', async () => {
+  const crawl = await startCrawl(db(), { window: 2 });
+  await crawl.add(...numbered(5, 'a.test'), ...numbered(2, 'b.test'));
+  const admitted = await crawl.admit();
+  expect(admitted.map(({ domain, line }) => [domain, line]).sort()).toEqual([
+    ['a.test', 3],
+    ['a.test', 3],
+    ['b.test', undefined],
+    ['b.test', undefined],
+  ]);
+});
+
 test('a lower priority number goes first, and within a priority whoever came first', async () => {
   const crawl = await startCrawl(db(), { window: 4 });
   await crawl.add('http://a.test/plain', 'http://a.test/late');

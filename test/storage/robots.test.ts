@@ -248,8 +248,8 @@ test('the request for robots.txt is on the record once, like every other', async
     crawlId: crawl.id,
     pageId: page.pageId,
   };
-  await recordRequest(db(), 'robots', request);
-  await recordRequest(db(), 'robots', request);
+  await recordRequest(db(), request);
+  await recordRequest(db(), request);
   expect(await db().request.findMany({ where: { crawlId: crawl.id } })).toMatchObject([
     { purpose: 'robots', url: 'http://a.test/robots.txt', startedAt: new Date(request.startedAt) },
   ]);

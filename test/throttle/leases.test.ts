@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { ask, release, started, tick, undeliverable } from '../../workflows/throttle/index.ts';
+import {
+  ask,
+  needsWriting,
+  release,
+  started,
+  tick,
+  toStored,
+  undeliverable,
+  written,
+} from '../../workflows/throttle/index.ts';
 import type { Lease, Use } from '../../workflows/throttle/types.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
@@ -194,6 +203,16 @@ describe('with concurrency above 1', () => {
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
 
+  test('a connection that stood too late to be used keeps the gap to the next one, and teaches nothing of the site', () => {
+    const { state, lease } = oneOutOneWaiting(wish);
+    const tooLate = lease.startBy + 500;
+    const use: Use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'unknown' };
+    release(state, { leaseId: lease.id, use }, tooLate, middle);
+    expect(tickedOne(state, tooLate + 1_000).notBefore).toBe(tooLate + 1_000);
+    expect(state.stats.lately).toEqual([]);
+    expect(state.outages).toEqual({});
+  });
+
   test('without any delay leases go out side by side, without waiting for each other', () => {
     const state = openThrottle();
     const starts = ['a', 'b'].map(
@@ -221,5 +240,51 @@ describe('the start window', () => {
       return windowOf(lease);
     });
     expect(windows).toEqual([15_000, 64_000, 100_000]);
+  });
+
+  describe('with concurrency above 1', () => {
+    const wish = { concurrency: 2, delay: fixed(0) };
+
+    /** Four leases, of each of which the connection stands only so long after its grant. */
+    function windows(connectingMs: number, config: Parameters<typeof openThrottle>[0]): number[] {
+      const state = openThrottle(config);
+      return [0, 1, 2, 3].map((n) => {
+        const lease = granted(state, anAsk(`t${n}`, wish), NOON + n * 100_000);
+        const use: Use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'unknown' };
+        release(state, { leaseId: lease.id, use }, lease.notBefore + connectingMs, middle);
+        return windowOf(lease);
+      });
+    }
+
+    test('is short, and twice the usual way from grant to start where that is longer', () => {
+      expect(windows(500, { parallelWindowGrows: true })).toEqual([2_000, 2_000, 2_000, 2_000]);
+      expect(windows(4_000, { parallelWindowGrows: true })).toEqual([2_000, 8_000, 8_000, 8_000]);
+    });
+
+    test('grows up to its cap, and never shrinks for that', () => {
+      const grows = { parallelWindowGrows: true, startWindowMs: 1_000 } as const;
+      expect(windows(4_000, { ...grows, maxStartWindowMs: 5_000 }).at(-1)).toBe(5_000);
+      expect(windows(4_000, { ...grows, maxStartWindowMs: 1_000 }).at(-1)).toBe(2_000);
+    });
+
+    test('stays as it is in a throttle that began when it did not grow: its history says so', () => {
+      expect(windows(4_000, {})).toEqual([2_000, 2_000, 2_000, 2_000]);
+    });
+
+    test('is written down before it is granted, like any other', () => {
+      const state = openThrottle({
+        parallelWindowGrows: true,
+        startWindowMs: 1_000,
+        maxStartWindowMs: 9_000,
+      });
+      state.assured.startWindowMs = 3_000;
+      state.grantToStartMs = 4_000;
+      expect(needsWriting(state)).toBe(true);
+      const lease = granted(state, anAsk('early', wish), NOON);
+      expect(windowOf(lease)).toBe(3_000);
+      written(state, toStored(state, false));
+      release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
+      expect(windowOf(granted(state, anAsk('late', wish), NOON))).toBe(8_000);
+    });
   });
 });

@@ -26,11 +26,13 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
   ),
   troubleMs: fc.integer({ min: 10_000, max: 300_000 }),
   strokeMs: fc.integer({ min: 1_000, max: 30_000 }),
+  connectingMs: fc.constantFrom(0, 0, 0, 0, 800, 5_000),
   config: fc
     .record({ queueLimit: fc.constantFrom(3, 1_000), leadMs: fc.constantFrom(0, 300, 1_000) })
     .map((some) => ({
       ...CONFIG,
       ...some,
+      parallelWindowGrows: true,
       startWindowMs: 5_000,
       maxStartWindowMs: 20_000,
       maxBackoffMs: 20_000,
@@ -89,9 +91,9 @@ function checkKnock({ outages, leases }: ThrottleState, origin: string): void {
   expect(knocking[0]?.grantedAt).toBeGreaterThanOrEqual(outage.until);
 }
 
-/** Requests never start closer together than the gap in force: in truth, and as recorded. */
+/** Requests never start closer together than the gap in force, in truth and as recorded; nor do their connections. */
 function checkGaps({ host, wire }: Run): void {
-  const grantOf = ({ leaseId }: Written) => {
+  const grantOf = ({ leaseId }: Pick<Written, 'leaseId'>) => {
     const granted = host.granted.get(leaseId);
     if (!granted) throw new Error(`a request was written without a lease: ${leaseId}`);
     return granted;
@@ -99,10 +101,12 @@ function checkGaps({ host, wire }: Run): void {
   const ordered = (time: (written: Written) => number) =>
     pairs([...wire.written].sort((one, other) => time(one) - time(other)));
 
-  for (const [before, after] of ordered(({ at }) => at)) {
-    const [previous, next] = [grantOf(before), grantOf(after)];
-    expect(after.at - before.at).toBeGreaterThanOrEqual(next.lease.minGapMs);
-    expect(after.at - before.at).toBeGreaterThanOrEqual(previous.ask.delay.minMs);
+  for (const bothers of [ordered(({ at }) => at), pairs(wire.knocks)]) {
+    for (const [before, after] of bothers) {
+      const [previous, next] = [grantOf(before), grantOf(after)];
+      expect(after.at - before.at).toBeGreaterThanOrEqual(next.lease.minGapMs);
+      expect(after.at - before.at).toBeGreaterThanOrEqual(previous.ask.delay.minMs);
+    }
   }
   for (const [before, after] of ordered(({ early }) => early)) {
     expect(after.early - before.early).toBeGreaterThanOrEqual(grantOf(after).lease.minGapMs);
@@ -140,5 +144,5 @@ test('requests keep their gap and every page is served or gone, whatever fails',
   );
   // Or nothing was shown of gaps that are measured.
   expect(measured).toBeGreaterThan(1_000);
-  expect(early).toBeGreaterThan(1_000);
+  expect(early).toBeGreaterThan(500);
 });

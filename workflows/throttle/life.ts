@@ -103,7 +103,7 @@ export function toAssure(state: ThrottleState): Assurance {
     ...line.waiting.map(({ delay }) => delay),
   ];
   const granted = leases.map(({ lease }) => lease.startBy - lease.notBefore);
-  const wanted = Math.max(wantedWindowMs(state), config.parallelStartWindowMs);
+  const wanted = wantedWindowMs(state);
   return {
     startWindowMs: Math.max(
       Math.min(HEADROOM * wanted, Math.max(config.maxStartWindowMs, wanted)),

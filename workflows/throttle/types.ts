@@ -123,8 +123,10 @@ export interface ThrottleConfig {
   /** Shortest and longest start window (startBy - notBefore) with concurrency 1. */
   startWindowMs: number;
   maxStartWindowMs: number;
-  /** Start window with concurrency above 1. */
+  /** Start window with concurrency above 1 ... */
   parallelStartWindowMs: number;
+  /** ... at the shortest. Unset: always, in throttles begun by a version in which it did not grow. */
+  parallelWindowGrows?: true;
   /** Tickets in line; beyond it the answer is `full`. */
   queueLimit: number;
   /** Cap of the backoff that doubling reaches. */

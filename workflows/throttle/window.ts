@@ -4,21 +4,33 @@ import type { ThrottleState } from './state.ts';
 
 /** Room for a start that takes longer than usual. */
 const MARGIN = 4;
+const PARALLEL_MARGIN = 2;
 
 /**
  * Too short, leases die in busy workers' queues and their refusals add to the load; too long, a lost one holds its domain
  * up for that time. With concurrency, an unreported start holds up the next lease even when all is well: then it is short.
  */
 export function startWindowMs(state: ThrottleState, concurrency: number): number {
-  const { config, assured } = state;
-  const wanted = concurrency > 1 ? config.parallelStartWindowMs : wantedWindowMs(state);
-  return Math.min(wanted, assured.startWindowMs);
+  const wanted = concurrency > 1 ? parallelWindowMs(state) : aloneWindowMs(state);
+  return Math.min(wanted, state.assured.startWindowMs);
 }
 
-/** What starts of late would need, whatever the row assures. */
-export function wantedWindowMs({ config, grantToStartMs }: ThrottleState): number {
+/** What starts of late would need, in company or not, whatever the row assures. */
+export function wantedWindowMs(state: ThrottleState): number {
+  return Math.max(aloneWindowMs(state), parallelWindowMs(state));
+}
+
+function aloneWindowMs({ config, grantToStartMs }: ThrottleState): number {
   const usual = Math.ceil(MARGIN * (grantToStartMs ?? 0));
   return Math.min(config.maxStartWindowMs, Math.max(config.startWindowMs, usual));
+}
+
+/** A request starts when its connection stands: one that did not grow would never let a site be fetched that is slow in that. */
+function parallelWindowMs({ config, grantToStartMs }: ThrottleState): number {
+  const { parallelStartWindowMs, maxStartWindowMs, parallelWindowGrows = false } = config;
+  if (!parallelWindowGrows) return parallelStartWindowMs;
+  const usual = Math.ceil(PARALLEL_MARGIN * (grantToStartMs ?? 0));
+  return Math.max(parallelStartWindowMs, Math.min(maxStartWindowMs, usual));
 }
 
 /** Also told of leases that came too late to be used: it is they that show that the window is too short. */

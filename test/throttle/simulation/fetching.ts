@@ -1,5 +1,5 @@
 /** The fetch activity as rules 2 to 5 and 16 want it, and the log of what truly went over the wire. */
-import { agoAtLeastMs, type Reading } from '../../../src/server-clock.ts';
+import { agoAtLeastMs, type Reading, type Verdict } from '../../../src/server-clock.ts';
 import {
   type Ask,
   type Lease,
@@ -13,7 +13,7 @@ import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';
 import type { World } from './world.ts';
 
-/** A request on the wire, or a connection that failed: the site is bothered by either. */
+/** A request on the wire. */
 export interface Written {
   leaseId: string;
   /** True time of its start. */
@@ -29,6 +29,8 @@ export type FetchEnd = 'fetched' | 'refused' | 'unreachable';
 
 export class Wire {
   readonly written: Written[] = [];
+  /** Connections by when they were begun. The site is bothered also by one that failed, or stood too late to be used. */
+  readonly knocks: Array<Pick<Written, 'leaseId' | 'at'>> = [];
   readonly #running = new Map<string, { machine: Machine; life: number }>();
   readonly #world: World;
   readonly #host: Host;
@@ -55,26 +57,10 @@ export class Wire {
       this.send(lease, { kind: 'unused' });
       ended('refused');
     };
-    const now = machine.read();
-    const verdict = machine.clock.judge(lease, now, machine.starts.find(DOMAIN, lease.follows));
+    const verdict = this.#judge(machine, lease);
     switch (verdict.verdict) {
       case 'go':
-        this.written.push({
-          leaseId: lease.id,
-          at: this.#world.now,
-          early: verdict.startedAtEarly,
-          errorMs: verdict.errorMs,
-          measured: verdict.measured,
-        });
-        machine.starts.note(DOMAIN, lease.id, { at: now, serverMs: verdict.startedAtEarly });
-        if (this.#site.isUp(this.#askOf(lease)?.origin ?? ''))
-          this.#receive(
-            machine,
-            lease,
-            Math.max(verdict.startedAtEarly + verdict.errorMs, lease.notBefore),
-            ended,
-          );
-        else this.#knockInVain(machine, lease, ended);
+        this.#connect(machine, lease, ended);
         break;
       case 'wait':
         machine.after(verdict.ms, () => this.fetch(machine, lease, ended, samplesLeft));
@@ -106,6 +92,35 @@ export class Wire {
     this.#world.send(() =>
       this.#host.signal((state, now) => release(state, { leaseId: lease.id, use }, now, this.#world.random)),
     );
+  }
+
+  #judge(machine: Machine, lease: Lease): Verdict {
+    return machine.clock.judge(lease, machine.read(), machine.starts.find(DOMAIN, lease.follows));
+  }
+
+  /** Every request has a connection of its own here. It takes its time, and the lease is judged once more when it stands. */
+  #connect(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+    this.knocks.push({ leaseId: lease.id, at: this.#world.now });
+    if (!this.#site.isUp(this.#askOf(lease)?.origin ?? '')) {
+      this.#knockInVain(machine, lease, ended);
+      return;
+    }
+    machine.after(this.#site.connectingMs(), () => {
+      if (this.#write(machine, lease, ended)) return;
+      this.send(lease, { kind: 'started', agoMs: 0, tookMs: 0, reception: 'unknown' });
+      ended('refused');
+    });
+  }
+
+  /** In one tick with the verdict; false: it was too late, or too early after all. */
+  #write(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): boolean {
+    const verdict = this.#judge(machine, lease);
+    if (verdict.verdict !== 'go') return false;
+    const { startedAtEarly: early, errorMs, measured } = verdict;
+    this.written.push({ leaseId: lease.id, at: this.#world.now, early, errorMs, measured });
+    machine.starts.note(DOMAIN, lease.id, { at: machine.read(), serverMs: early });
+    this.#receive(machine, lease, Math.max(early + errorMs, lease.notBefore), ended);
+    return true;
   }
 
   #knockInVain(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {

@@ -20,6 +20,8 @@ export interface Scenario {
   troubleMs: number;
   /** Mean time between two strokes of trouble. */
   strokeMs: number;
+  /** Within which the site's connections stand. */
+  connectingMs: number;
   config: ThrottleConfig;
 }
 
@@ -35,7 +37,7 @@ export interface Run {
 export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck): Run {
   const world = new World(scenario.seed, scenario.troubleMs);
   const host: Host = new Host(world, scenario.config, (state, granted) => check(wire)(state, granted));
-  const site = new Site(world);
+  const site = new Site(world, scenario.connectingMs);
   const wire = new Wire(world, host, site);
   const machines: [Machine, Machine] = [new Machine(world, true), new Machine(world, false)];
   const pages = scenario.crawls.flatMap(({ pages, ...wish }, crawl) =>

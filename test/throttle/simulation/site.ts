@@ -6,9 +6,17 @@ export const ORIGINS = ['https://example.org', 'http://example.org:8080'] as con
 export class Site {
   readonly #world: World;
   readonly #gone = new Set<string>();
+  readonly #slowestMs: number;
 
-  constructor(world: World) {
+  /** `slowestMs`: within which connections stand. */
+  constructor(world: World, slowestMs: number) {
     this.#world = world;
+    this.#slowestMs = slowestMs;
+  }
+
+  /** A site that is slow in this is so every time, if not to the millisecond. */
+  connectingMs(): number {
+    return this.#world.between(0.7, 1) * this.#slowestMs;
   }
 
   isUp(origin: string): boolean {

@@ -1,0 +1,23 @@
+/** Crawls that are begun meanwhile stand still in the middle of being opened. */
+import { expect } from 'vitest';
+import type { Database } from '../../src/storage/database.ts';
+
+export interface Opening {
+  /** Returns once so many stand there. */
+  isWaitedFor(openings: number): Promise<void>;
+}
+
+export function whileNoneIsOpened<T>(db: Database, act: (opening: Opening) => Promise<T>): Promise<T> {
+  return db.atomically(async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('crawls.keyed_by'))`;
+    const waiting = async () => {
+      const rows = await tx.$queryRaw<unknown[]>`
+        SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      return rows.length;
+    };
+    return act({
+      isWaitedFor: (openings) => expect.poll(waiting, { timeout: 15_000 }).toBe(openings),
+    });
+  });
+}
