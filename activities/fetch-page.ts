@@ -109,6 +109,7 @@ async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise
     pageId: input.pageId,
     url: input.url,
     domain: input.domain,
+    lease: input.lease,
     justTried: input.ask.front,
   });
   switch (decision.kind) {
@@ -124,6 +125,7 @@ async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise
       });
     }
     case 'held':
+    case 'refused':
       return decision;
     case 'disallowed':
       return { kind: 'attempt', report: blockedReport(decision.why) };

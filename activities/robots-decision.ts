@@ -5,6 +5,7 @@ import { ParsedRules } from '../src/robots/index.ts';
 import { knownForMs } from '../src/storage/known-for.ts';
 import { consultRobots } from '../src/storage/robots.ts';
 import { originOf } from '../src/urls/index.ts';
+import type { Lease } from '../workflows/throttle/types.ts';
 import { inWords } from '../workflows/words.ts';
 import type { Deps } from './deps.ts';
 
@@ -13,7 +14,18 @@ export type RobotsDecision =
   /** The rules are missing or old, and this page is the one to fetch them. */
   | { kind: 'read-robots' }
   | { kind: 'held'; until: number; reason: string }
+  /** The lease is no longer what the site asks for; another one will be. */
+  | { kind: 'refused'; reason: string }
   | { kind: 'disallowed'; why: string };
+
+export interface Decidable {
+  pageId: string;
+  url: string;
+  domain: string;
+  lease: Pick<Lease, 'notBefore' | 'minGapMs'>;
+  /** This page has spent its last slot on robots.txt; old rules will do, or it would do nothing else. */
+  justTried: boolean;
+}
 
 /** A claim ends long before its time as a rule: the others look again this soon. */
 const LOOK_AGAIN_MS = 5_000;
@@ -24,10 +36,9 @@ const CLAIM_SLACK_MS = 10_000;
 /** Some thousand sites' worth; a hundred megabytes of memory where every line of it is a rule. */
 const parsed = new ParsedRules(4 * 1024 * 1024);
 
-/** `justTried`: this page has spent its last slot on robots.txt; old rules will do, or it would do nothing else. */
 export async function decideByRobots(
   deps: Pick<Deps, 'db' | 'config'>,
-  { pageId, url, domain, justTried }: { pageId: string; url: string; domain: string; justTried: boolean },
+  { pageId, url, domain, lease, justTried }: Decidable,
 ): Promise<RobotsDecision> {
   const origin = originOf(url);
   const { config, db } = deps;
@@ -51,8 +62,12 @@ export async function decideByRobots(
       const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
       if (stored.body === null) return fetch;
       const text = { origin, token: agent, fetchedAt: stored.fetchedAt, text: stored.body };
-      if (parsed.get(text).isAllowed(url)) return fetch;
-      return { kind: 'disallowed', why: `Disallowed by ${origin}/robots.txt.` };
+      const rules = parsed.get(text);
+      if (!rules.isAllowed(url)) return { kind: 'disallowed', why: `Disallowed by ${origin}/robots.txt.` };
+      const wantedMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
+      if (wantedMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.leadMs)
+        return { kind: 'refused', reason: 'it was granted before robots.txt asked for a longer gap' };
+      return fetch;
     }
   }
 }

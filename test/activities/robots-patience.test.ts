@@ -36,7 +36,16 @@ const failAgain = (host: string, pageId: string) =>
 
 /** Asked while the hold lasts that the last failure brought. */
 const decide = (host: string, pageId: string) =>
-  decideByRobots({ db: db(), config }, { pageId, url: `http://${host}/`, domain: host, justTried: false });
+  decideByRobots(
+    { db: db(), config },
+    {
+      pageId,
+      url: `http://${host}/`,
+      domain: host,
+      lease: { notBefore: Date.now(), minGapMs: 1_000 },
+      justTried: false,
+    },
+  );
 
 test('a page whose site asks for a day of patience, and fails again after it, is given up', async () => {
   const host = 'patience.test';

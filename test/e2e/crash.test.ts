@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { homeAt } from '../../src/engines/home.ts';
 import { holdPort } from '../engines/home-of-test.ts';
 import { furnish } from '../support/furnish.ts';
+import { shortGapsOnArrival } from '../support/politeness.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { shortGapsOnArrival } from './politeness.ts';
 import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
 
 // What a killed worker was doing is missed only when its time is up.

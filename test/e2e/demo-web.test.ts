@@ -4,7 +4,7 @@ import { type DemoWeb, startDemoWeb } from '../../src/demo/index.ts';
 import { DEMO_DOMAIN, DEMO_HOSTS, type DemoHost } from '../../src/demo/site.ts';
 import type { Request } from '../../src/storage/generated/client.ts';
 import { furnish } from '../support/furnish.ts';
-import { shortGapsOnArrival, shortGapsOnRecord } from './politeness.ts';
+import { shortGapsOnArrival, shortGapsOnRecord } from '../support/politeness.ts';
 import { type Ended, type Installation, lastLine, makeInstallation, networkFlags, tally } from './support.ts';
 
 const DELAY_MS = 200;

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { holdPort } from '../engines/home-of-test.ts';
 import { furnish } from '../support/furnish.ts';
+import { shortGapsOnArrival } from '../support/politeness.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { shortGapsOnArrival } from './politeness.ts';
 import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { furnish } from '../support/furnish.ts';
+import { shortGapsOnArrival, shortGapsOnRecord } from '../support/politeness.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { shortGapsOnArrival, shortGapsOnRecord } from './politeness.ts';
 import { type Installation, lastLine, makeInstallation, networkFlags, tally } from './support.ts';
 
 // What a killed worker was doing is missed only when its time is up, which may take half a minute.

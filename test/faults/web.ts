@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { watchLateness } from '../support/lateness.ts';
 import type { Arrival, ExpectedPage } from './evidence.ts';
 import type { Seeded } from './seeded.ts';
 
@@ -88,7 +89,7 @@ export async function startFaultWeb(random: Seeded): Promise<FaultWeb> {
       host: new URL(url).hostname,
       worker: /worker-\d+/.exec(request.headers['user-agent'] ?? '')?.[0] ?? 'nobody',
       atMs,
-      lateMs: lateness.now(),
+      lateMs: lateness.at(atMs),
       status: null,
       page: !url.endsWith('/robots.txt'),
     };
@@ -200,17 +201,4 @@ function reachable(seeds: readonly string[], known: ReadonlyMap<string, KnownPag
     if (page.kind !== 'gone' && page.kind !== 'binary') open.push(...(page.links ?? []));
   }
   return [...found.values()];
-}
-
-/** How late this very process may be in noticing an arrival: it shares its processors with what it tests. */
-function watchLateness(): { now(): number; stop(): void } {
-  const EVERY_MS = 2;
-  let lookedAt = performance.now();
-  const timer = setInterval(() => {
-    lookedAt = performance.now();
-  }, EVERY_MS);
-  return {
-    now: () => Math.max(0, performance.now() - lookedAt - EVERY_MS),
-    stop: () => clearInterval(timer),
-  };
 }

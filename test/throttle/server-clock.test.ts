@@ -118,16 +118,16 @@ describe('a worker', () => {
     const before = { at: at(100), serverMs: NOON + 60 };
     const next = { ...lease, notBefore: NOON + 1_153 };
 
-    test('measures the gap from it, less than which has not passed however fast its own clock runs', () => {
-      expect(clock().judge(next, at(1_100), before)).toEqual({ verdict: 'wait', ms: 1 });
-      expect(clock().judge(next, at(1_101), before)).toMatchObject({ verdict: 'go', measured: true });
+    test('measures the gap from it, and a little for the way, less than which has not passed however fast its own clock runs', () => {
+      expect(clock().judge(next, at(1_105), before)).toEqual({ verdict: 'wait', ms: 1 });
+      expect(clock().judge(next, at(1_106), before)).toMatchObject({ verdict: 'go', measured: true });
     });
 
     test('records a start that is as far from the recorded one before', () => {
       // What is known of the server's clock by now would make it ten milliseconds less.
-      expect(clock().judge(next, at(1_101), before)).toMatchObject({
+      expect(clock().judge(next, at(1_106), before)).toMatchObject({
         startedAtEarly: NOON + 1_060,
-        errorMs: 94,
+        errorMs: 99,
       });
     });
 
@@ -144,12 +144,12 @@ describe('a worker', () => {
       const woken = { ...at(1_400), monotonicMs: at(1_000).monotonicMs };
       expect(clock().judge({ ...next, notBefore: NOON + 60_000 }, woken, before)).toEqual({
         verdict: 'wait',
-        ms: 101,
+        ms: 106,
       });
     });
 
     test('does not start after the lease for all that', () => {
-      expect(clock().judge({ ...next, startBy: NOON + 1_153 }, at(1_101), before).verdict).toBe('too-late');
+      expect(clock().judge({ ...next, startBy: NOON + 1_153 }, at(1_106), before).verdict).toBe('too-late');
     });
   });
 

@@ -1,0 +1,37 @@
+/** What a page does with its slot once the rules of its site are known. */
+import { expect, test } from 'vitest';
+import { decideByRobots } from '../../activities/robots-decision.ts';
+import { loadConfig } from '../../src/config/index.ts';
+import { consultRobots, saveRules } from '../../src/storage/robots.ts';
+import { useDatabase } from '../storage/support.ts';
+
+const db = useDatabase();
+const config = loadConfig({ env: {}, cwd: '/', flags: { throttle: { maxCrawlDelay: '20s' } } });
+const origin = 'http://slow.test';
+const reader = { domain: 'slow.test', agent: 'Amble' };
+
+async function rulesAre(body: string): Promise<void> {
+  await consultRobots(db(), { origin, ...reader, claimMs: 1_000 });
+  const kept = { body, statusCode: 200, freshMs: 60_000, maxCrawlDelayMs: config.throttle.maxCrawlDelayMs };
+  await saveRules(db(), origin, { ...reader, ...kept });
+}
+
+const decide = (notBefore: number, minGapMs: number) =>
+  decideByRobots(
+    { db: db(), config },
+    { pageId: '1', url: `${origin}/`, domain: 'slow.test', lease: { notBefore, minGapMs }, justTried: false },
+  );
+
+test('a slot that was granted before robots.txt asked for a longer gap is given back', async () => {
+  const before = Date.now() - 1_000;
+  await rulesAre('User-agent: *\nCrawl-delay: 60');
+  // The cap is what is heeded of it.
+  expect(await decide(before, 19_999)).toMatchObject({ kind: 'refused' });
+  expect(await decide(before, 20_000)).toMatchObject({ kind: 'fetch' });
+});
+
+test('one that was granted later is used, whatever a throttle with an older cap has made of it', async () => {
+  await rulesAre('User-agent: *\nCrawl-delay: 60');
+  const later = Date.now() + config.throttle.leadMs + 1_000;
+  expect(await decide(later, 1_000)).toMatchObject({ kind: 'fetch' });
+});
