@@ -18,13 +18,12 @@ const SOON = { minFresh: '1ms', hold: '100ms', maxHold: '200ms' };
 let amble: Amble;
 const logged: string[] = [];
 
-async function start(robots: Record<string, string>): Promise<void> {
+async function start(
+  robots: Record<string, string>,
+  maxRetryAfter = `${MAX_RETRY_AFTER_MS}ms`,
+): Promise<void> {
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
-  const throttle = {
-    maxBackoff: '10ms',
-    maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms`,
-    maxRetryAfter: `${MAX_RETRY_AFTER_MS}ms`,
-  };
+  const throttle = { maxBackoff: '10ms', maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms`, maxRetryAfter };
   amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
 }
 
@@ -176,34 +175,6 @@ describe('robots.txt', () => {
         expect((await attemptsOf(crawl.workflowId)).map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
       },
     );
-  });
-
-  it('that moved to a host which wants to be left alone does not stop its pages: they go by the rules of before', async () => {
-    const web = await startWeb({
-      old: flatSite(6, (path, { count }) => {
-        if (path !== '/robots.txt') return undefined;
-        if (count > 1) return moved(web.url('busy', '/robots.txt'));
-        return text('User-agent: *\nDisallow: /2', { 'cache-control': 'max-age=0' });
-      }),
-      busy: () => ({ status: 503, headers: { 'retry-after': '3600' } }),
-    });
-    try {
-      const blocked = { seeds: [web.url('busy')], ...web.network };
-      const busy = await amble.start(blocked);
-      await expect
-        .poll(() => throttleOf(web.name('busy')).catch(() => null), { timeout: 20_000 })
-        .toMatchObject({ phase: 'blocked' });
-      await busy.cancel();
-      const { pages } = await amble.crawl({ seeds: [web.url('old')], ...web.network });
-      expect(pages).toEqual({ Fetched: 6, Blocked: 1 });
-      expect(web.arrivalsAt('old', '/robots.txt').length).toBeGreaterThan(1);
-      expect(web.arrivalsAt('busy')).toHaveLength(1);
-      const { error } = await robotsOf(web.url('old'));
-      expect(error).toBe(`No slot of ${web.name('busy')} is to be had in time.`);
-      expect((await throttleOf(web.name('busy'))).waiting).toBe(0);
-    } finally {
-      await web.stop();
-    }
   });
 
   it('that moved to a host which is paused is out of reach for as long: held, tried again, and read at last', async () => {
@@ -402,6 +373,39 @@ describe('robots.txt', () => {
         expect(await amble.db.link.count({ where: { page: { crawlId } } })).toBe(12);
       },
     ));
+});
+
+describe('robots.txt, where a Retry-After of an hour counts in full,', () => {
+  beforeAll(() => start({}, '1h'));
+  afterAll(() => amble?.stop());
+
+  it('that moved to a host which wants to be left alone does not stop its pages: they go by the rules of before', async () => {
+    const web = await startWeb({
+      old: flatSite(6, (path, { count }) => {
+        if (path !== '/robots.txt') return undefined;
+        if (count > 1) return moved(web.url('busy', '/robots.txt'));
+        return text('User-agent: *\nDisallow: /2', { 'cache-control': 'max-age=0' });
+      }),
+      busy: () => ({ status: 503, headers: { 'retry-after': '3600' } }),
+    });
+    try {
+      const blocked = { seeds: [web.url('busy')], ...web.network };
+      const busy = await amble.start(blocked);
+      await expect
+        .poll(() => throttleOf(web.name('busy')).catch(() => null), { timeout: 20_000 })
+        .toMatchObject({ phase: 'blocked' });
+      await busy.cancel();
+      const { pages } = await amble.crawl({ seeds: [web.url('old')], ...web.network });
+      expect(pages).toEqual({ Fetched: 6, Blocked: 1 });
+      expect(web.arrivalsAt('old', '/robots.txt').length).toBeGreaterThan(1);
+      expect(web.arrivalsAt('busy')).toHaveLength(1);
+      const { error } = await robotsOf(web.url('old'));
+      expect(error).toBe(`No slot of ${web.name('busy')} is to be had in time.`);
+      expect((await throttleOf(web.name('busy'))).waiting).toBe(0);
+    } finally {
+      await web.stop();
+    }
+  });
 });
 
 describe('robots.txt, where patience is short,', () => {
