@@ -51,6 +51,23 @@ describe('a site that answers 429', () => {
     expect(await stateOf()).toMatchObject({ stats: { overloaded: 3 }, recent: { requests: 9, failures: 3 } });
   });
 
+  it('to several requests that are in flight together is slowed down for once, not for each of them', async () => {
+    site = flatSite(4, (path, { count }) =>
+      /\d/.test(path) && count === 1 ? { status: 429, afterMs: 4_000 } : undefined,
+    );
+    const seeds = ['/1', '/2', '/3', '/4'].map((path) => web.url('site', path));
+    const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT, concurrency: 4 });
+    expect(pages).toEqual({ Fetched: 4 });
+
+    const requests = await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
+    const [, first, second, third, fourth, next] = requests;
+    // The last of them had started before the first was answered.
+    expect(Number(fourth?.startedAt)).toBeLessThan(Number(first?.startedAt) + (first?.tookMs ?? 0));
+    const gaps = [first, second, third, fourth, next].map((request) => request?.minGapMs);
+    expect(gaps).toEqual([50, 50, 50, 50, 1_000]);
+    expect(await stateOf()).toMatchObject({ stats: { overloaded: 4 } });
+  });
+
   it('with Retry-After is left alone for that long, by all its pages', async () => {
     site = flatSite(3, (path, { count }) =>
       path === '/' && count === 1 ? { status: 429, headers: { 'retry-after': '1' } } : undefined,
