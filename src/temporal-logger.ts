@@ -20,6 +20,9 @@ const EACH_CALL =
 const NO_ANSWER =
   /transport error|connect error|h2 protocol error|error reading a body|Timeout expired|broken pipe|connection reset|Unavailable|DeadlineExceeded/i;
 
+/** Of each ask to a throttle whose last task failed or was lost: who failed it says so himself, and the ask is repeated. */
+const EACH_ASK = /Workflow Task in failed state/;
+
 /** The SDK's "info" tells of its own comings and goings: for people who debug. */
 export function temporalLogger(log: Logger, outages: Pick<Outages, 'explain'>): TemporalLogger {
   return new DefaultLogger('INFO', ({ level, message, meta }: LogEntry) => {
@@ -28,7 +31,7 @@ export function temporalLogger(log: Logger, outages: Pick<Outages, 'explain'>): 
     const isKnown =
       message.startsWith(AS_IT_SHOULD_BE) ||
       (rest.sdkComponent === SdkComponent.core && isOfACall(`${message} ${String(error)}`)) ||
-      (error !== undefined && outages.explain(error));
+      (error !== undefined && (EACH_ASK.test(String(error)) || outages.explain(error)));
     const to = isKnown ? 'debug' : LEVELS[level];
     log[to](error === undefined ? rest : { ...rest, err: error }, message);
   });

@@ -20,6 +20,13 @@ test.each([
   expect(levelOf(message, { sdkComponent: 'core', ...(error !== undefined && { error }) })).toBe('debug');
 });
 
+test('an ask that a throttle could not hear for want of a task is for debugging: it is repeated', () => {
+  const error = new Error(
+    'Unable to perform workflow execution update due to Workflow Task in failed state.',
+  );
+  expect(levelOf('Activity failed', { sdkComponent: 'worker', error })).toBe('debug');
+});
+
 test('any other warning stays one', () => {
   expect(levelOf('Error while completing workflow activation', { sdkComponent: 'core', error: 'odd' })).toBe(
     'warn',
