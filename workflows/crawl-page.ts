@@ -14,7 +14,8 @@ import type { AttemptEvent, ParseInput, PersistResult, Unreported } from '../act
 import type { AttemptReport, ParsedRef, RequestRecord } from '../src/attempt.ts';
 import { isRetryable } from '../src/outcome.ts';
 import { apart, local, readSitemap, regular } from './activities.ts';
-import { durably, failureOf } from './durably.ts';
+import { durably } from './durably.ts';
+import { FAILED_TO_RECORD, lastWord, type Parsed, unparsable, unsent, type Verdict } from './failures.ts';
 import { robotsHopQuery } from './messages.ts';
 import { askingOf, type PageInput, type RobotsHop } from './pages.ts';
 import { digest, note, settle } from './record.ts';
@@ -31,14 +32,6 @@ const PATIENT_REFUSALS = 3;
 
 type Down = Extract<Slot, { kind: 'down' }>;
 type Left = Extract<Slot, { kind: 'left' }>;
-
-/** `poisoned`: parsing failed to the last retry; fetching the page again would not help. */
-type Parsed = { report: AttemptReport; parsed: ParsedRef | null; poisoned: boolean };
-
-/** How parse and persist say that the page itself is at fault. */
-type Verdict = 'Unparsable' | 'Unrecordable';
-
-const FAILED_TO_RECORD = { outcome: 'Failed', errorKind: 'record', found: { kind: 'nothing' } } as const;
 
 export async function CrawlPage(input: PageInput): Promise<void> {
   const slots = new Slots(input);
@@ -332,33 +325,4 @@ class PageVisit {
     const carry = { ...this.slots.carry(), sentAndLost: this.sentAndLost, robotsHop: this.robotsHop };
     await continueAsNew<typeof CrawlPage>({ ...this.input, page, carry });
   }
-}
-
-/** An attempt that failed without a request of its own on record. */
-function unsent(errorKind: string, error: string, finishedAt: number): AttemptReport {
-  return {
-    outcome: 'Failed',
-    statusCode: null,
-    errorKind,
-    error,
-    request: null,
-    finishedAt,
-    latencyMs: null,
-    bytes: null,
-    found: { kind: 'nothing' },
-  };
-}
-
-function unparsable(report: AttemptReport, error: string): Parsed {
-  return {
-    report: { ...report, outcome: 'Failed', errorKind: 'parse', error },
-    parsed: null,
-    poisoned: true,
-  };
-}
-
-/** Why, where that is the verdict; null: something else went wrong. */
-function lastWord(error: unknown, verdict: Verdict): string | null {
-  const failure = failureOf(error);
-  return failure?.type === verdict ? failure.message : null;
 }
