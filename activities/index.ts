@@ -1,21 +1,22 @@
 /** The steps that workflows are made of, each a thin shell around src/. */
-import { makeAcquireSlot } from './acquire-slot.ts';
-import { makeCrawlSteps } from './crawl-steps.ts';
-import type { Deps } from './deps.ts';
-import { makeDigestPage } from './digest-page.ts';
-import { makeFetchPage } from './fetch-page.ts';
-import { makeMissRobots } from './miss-robots.ts';
-import { makeNoteRequest } from './note-request.ts';
-import { makeParsePage } from './parse-page.ts';
-import { makePersistPage } from './persist-page.ts';
-import { makeReadSitemap } from './read-sitemap.ts';
-import { makeThrottleSteps } from './throttle-steps.ts';
 
-export type { OpenedCrawl, SweepResult } from './crawl-steps.ts';
+import { makeCrawlSteps } from './crawl.ts';
+import type { Deps } from './deps.ts';
+import { makeFetchPage } from './fetch/fetch-page.ts';
+import { makeNoteRequest } from './fetch/record-request.ts';
+import { makeMissRobots } from './fetch/robots-unavailable.ts';
+import { makeParsePage } from './process/parse-page.ts';
+import { makePersistPage } from './process/persist-page.ts';
+import { makeDigestPage } from './process/process-page.ts';
+import { makeReadSitemap } from './process/read-sitemap.ts';
+import { makeAcquireSlot } from './slot/acquire-slot.ts';
+import { makeThrottleSteps } from './throttle.ts';
+
+export type { OpenedCrawl, SweepResult } from './crawl.ts';
 export type { Deps } from './deps.ts';
-export type { FetchResult, Unreported } from './fetch-page.ts';
-export type { ParseInput } from './parse-page.ts';
-export type { AttemptEvent, PersistInput, PersistResult } from './persist-page.ts';
+export type { FetchResult, Unreported } from './fetch/fetch-page.ts';
+export type { ParseInput } from './process/parse-page.ts';
+export type { AttemptEvent, PersistInput, PersistResult } from './process/persist-page.ts';
 
 /** `fetches` run on the queue `amble`, `throttles` on `amble-throttle`; `steps` on `amble-step`, or within a workflow's task. */
 export function makeActivities(deps: Deps) {

@@ -15,8 +15,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenedCrawl, SweepResult } from '../activities/index.ts';
-import { apart, local, regular } from './activities.ts';
-import { durably } from './durably.ts';
 import {
   type CrawlProgress,
   cancelCrawlUpdate,
@@ -26,7 +24,9 @@ import {
   resumeCrawlUpdate,
   type SteeredStatus,
 } from './messages.ts';
-import { startPages } from './pages.ts';
+import { startPages } from './page/start-pages.ts';
+import { apart, local, regular } from './proxies.ts';
+import { durably } from './run-step.ts';
 
 /** What the crawl's next run must know of the ones before it. */
 interface CrawlCarry extends OpenedCrawl {

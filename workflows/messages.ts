@@ -3,10 +3,10 @@
  * send them by these definitions, people by their names with the stock Temporal CLI.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { RobotsHop } from './pages.ts';
-import type { Place } from './throttle/place.ts';
-import type { Answer, Ask, DelayRange, Lease, Release, Start } from './throttle/types.ts';
-import type { ThrottleView } from './throttle/view.ts';
+import type { RobotsHop } from '../src/core/page-input.ts';
+import type { Answer, Ask, DelayRange, Lease, Release, Start } from '../src/core/slot-protocol.ts';
+import type { Place } from '../src/throttle/queue-position.ts';
+import type { ThrottleView } from '../src/throttle/view.ts';
 
 // To DomainThrottle. An update, because the page needs an answer at once: slot, place in line, or neither.
 // The nonce comes back with the answer: a repeated update gets the recorded answer, whose `now` is old.

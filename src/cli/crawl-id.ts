@@ -1,6 +1,6 @@
 /** Names of crawls as people type them, or as one is made for them. */
 import { BadInput } from '../config/index.ts';
-import { isCrawlId } from '../crawl-id.ts';
+import { isCrawlId } from '../core/crawl-id.ts';
 
 export function checkCrawlId(id: string): string {
   if (isCrawlId(id)) return id;

@@ -1,9 +1,9 @@
 /** What an operator can tell a domain, and what its row says once that has been written down. */
 import type { UpdateDefinition } from '@temporalio/common';
 import { pauseUpdate, resetUpdate, resumeUpdate } from '../../workflows/messages.ts';
-import type { StoredDomain } from '../../workflows/throttle/types.ts';
-import type { ThrottleView } from '../../workflows/throttle/view.ts';
 import { BadInput, parseDelayRange } from '../config/index.ts';
+import type { StoredDomain } from '../core/slot-protocol.ts';
+import type { ThrottleView } from '../throttle/view.ts';
 
 export interface DomainOrder {
   update: UpdateDefinition<ThrottleView, []> | { delay: string | null };

@@ -1,6 +1,6 @@
 /** The command line as people see it: commands, options, and help worth reading. */
 import { Command, Option } from 'commander';
-import { packageVersion } from '../package-root.ts';
+import { packageVersion } from '../core/package-root.ts';
 import { commandMaker } from './command-maker.ts';
 import type { ExitCode } from './exit.ts';
 import { addSteering } from './steering.ts';

@@ -1,9 +1,9 @@
 /** Runs one command line and turns whatever happens into an exit code and at most one sentence on standard error. */
 import { CommanderError } from 'commander';
-import { BadInput } from '../config/bad-input.ts';
+import { BadInput } from '../core/bad-input.ts';
 import { EXIT, type ExitCode, sentenceOf } from './exit.ts';
 import { buildProgram } from './program.ts';
-import { say } from './terminal.ts';
+import { say } from './render/terminal.ts';
 
 export async function run(argv: readonly string[]): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;

@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Database } from '../storage/database.ts';
-import { isDatabaseAway } from '../storage/is-away.ts';
-import { type Progress, readProgress } from '../storage/progress.ts';
-import type { RunningWorker } from '../worker.ts';
-import { endOf } from './crawls.ts';
+import { isDatabaseAway } from '../storage/database-unavailable.ts';
+import { type Progress, readProgress } from '../storage/reports/progress.ts';
+import type { RunningWorker } from '../worker/worker.ts';
+import { endOf } from './connect/crawls.ts';
+import { patiently } from './connect/retry-while-unavailable.ts';
 import { aborted } from './interrupts.ts';
-import { patiently } from './patiently.ts';
-import { createDisplay } from './progress/display.ts';
+import { createDisplay } from './render/progress-display.ts';
 
 const LOOK_EVERY_MS = 1_000;
 

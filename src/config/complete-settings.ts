@@ -1,6 +1,6 @@
 /** Crawls that an earlier version opened lack the settings that came later: those are what they are by default. */
 import { z } from 'zod';
-import type { CrawlSettings } from '../settings.ts';
+import type { CrawlSettings } from '../core/settings.ts';
 import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
 import { parseLayers } from './layers.ts';
 

@@ -1,9 +1,9 @@
 /** What the Crawl workflow may be started with, by this program or by anybody with the Temporal CLI. */
 import { z } from 'zod';
-import { whyRulesUnusable } from '../policy/domain-rules.ts';
-import type { CrawlSettings, Seed, UrlRules } from '../settings.ts';
+import { BadInput } from '../core/bad-input.ts';
+import { whyRulesUnusable } from '../core/domain-politeness.ts';
+import type { CrawlSettings, Seed, UrlRules } from '../core/settings.ts';
 import { normaliseUrl, type PolitenessUnit } from '../urls/index.ts';
-import { BadInput } from './bad-input.ts';
 import { crawlShape, toCrawlSettings, writeCrawlSettings } from './crawl-schema.ts';
 import { isPlainObject } from './keys.ts';
 import { type Layer, parseLayers } from './layers.ts';

@@ -3,9 +3,9 @@
  * (`longWait: "1m"` becomes `longWaitMs: 60000`), the same in the config file, the environment and a crawl's input.
  */
 import { z } from 'zod';
-import type { CrawlSettings } from '../settings.ts';
+import { formatDelayRange, formatDuration } from '../core/duration.ts';
+import type { CrawlSettings } from '../core/settings.ts';
 import { formatBytes } from './bytes.ts';
-import { formatDelayRange, formatDuration } from './duration.ts';
 import { domainRules, urlTypes, writeAdaptive, writeDomainRules, writeUrlTypes } from './policies.ts';
 import { PRESET_NAMES, PRESETS } from './presets.ts';
 import {

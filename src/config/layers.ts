@@ -1,6 +1,6 @@
 /** Sources of settings, stacked: the first that holds a key decides, and a bad value is blamed on its source. */
 import type { z } from 'zod';
-import { BadInput } from './bad-input.ts';
+import { BadInput } from '../core/bad-input.ts';
 import { isPlainObject, valueAt } from './keys.ts';
 import { isPresetName, PRESETS } from './presets.ts';
 

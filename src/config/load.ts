@@ -1,9 +1,9 @@
 /** Configuration of this process: flags, then environment, then `amble.config.json`, then defaults. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { messageOf } from '../causes.ts';
-import { whyRulesUnusable } from '../policy/domain-rules.ts';
-import { BadInput } from './bad-input.ts';
+import { BadInput } from '../core/bad-input.ts';
+import { whyRulesUnusable } from '../core/domain-politeness.ts';
+import { messageOf } from '../core/error-chain.ts';
 import { CONFIG_KEYS, isPlainObject } from './keys.ts';
 import { type Layer, parseLayers } from './layers.ts';
 import { type AmbleConfig, configSchema, DEFAULTS, toConfig } from './schema.ts';

@@ -1,8 +1,8 @@
 /** Settings with a shape of their own: rules per domain and URL types. `none` stands for an empty one. */
 import { z } from 'zod';
-import type { Adaptive, DomainRule, UrlType } from '../settings.ts';
+import { formatDelayRange } from '../core/duration.ts';
+import type { Adaptive, DomainRule, UrlType } from '../core/settings.ts';
 import { hostnameOf, normaliseUrl } from '../urls/index.ts';
-import { formatDelayRange } from './duration.ts';
 import { adaptive, count, delayRange, NONE, value } from './values.ts';
 
 /** Every link found is compared with every pattern. */

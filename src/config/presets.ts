@@ -2,7 +2,7 @@
  * Presets: ways to crawl that people asked for, by name, as they would be written in the config file. Each says
  * everything a preset may say, so that none of it is left over from another one below it.
  */
-import type { CrawlSettings } from '../settings.ts';
+import type { CrawlSettings } from '../core/settings.ts';
 
 /** What a preset decides; the rest of a crawl's settings are about the place it runs in, or its goal. */
 type Policy = Record<

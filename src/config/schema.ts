@@ -1,12 +1,12 @@
 /** Everything that can be set, in one schema: the installation's keys and, beside them, the defaults of its crawls. */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Asking } from '../../workflows/pages.ts';
-import type { ThrottleConfig } from '../../workflows/throttle/types.ts';
+import { packageVersion } from '../core/package-root.ts';
+import type { Asking } from '../core/page-input.ts';
+import type { CrawlSettings } from '../core/settings.ts';
+import type { ThrottleConfig } from '../core/slot-protocol.ts';
 import { PRODUCT_TOKEN } from '../http/user-agent.ts';
-import { packageVersion } from '../package-root.ts';
 import type { FreshBounds } from '../robots/index.ts';
-import type { CrawlSettings } from '../settings.ts';
 import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
 import {
   count,

@@ -4,10 +4,10 @@
  */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { parseDelayRange, parseDuration } from '../core/duration.ts';
+import type { Adaptive } from '../core/settings.ts';
 import { parseCidr } from '../http/network-policy.ts';
-import type { Adaptive } from '../settings.ts';
 import { parseBytes } from './bytes.ts';
-import { parseDelayRange, parseDuration } from './duration.ts';
 
 /** How "no limit" and "not configured" are written where JSON's null is out of reach. */
 export const NONE = 'none';

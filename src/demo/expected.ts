@@ -1,5 +1,5 @@
 /** The demo web's own truth: what a crawl of it, from all its front pages, must come to. */
-import type { FinalStatus } from '../outcome.ts';
+import type { FinalStatus } from '../core/outcome.ts';
 import { absoluteLink, hostName, seedUrls } from './addresses.ts';
 import { DEMO_HOSTS, type DemoHost, type DemoPage } from './site.ts';
 

@@ -1,10 +1,10 @@
 /** Where a page says it leads: its links by its base and in its encoding, its canonical address, its refresh. */
-import type { UrlRules } from '../settings.ts';
+import type { UrlRules } from '../core/settings.ts';
 import { type NormalisedUrl, normaliseUrl } from '../urls/index.ts';
 import { encodeQuery } from './encodings.ts';
 import { pragma } from './metas.ts';
+import type { Survey } from './page-elements.ts';
 import { parseRefresh } from './refresh.ts';
-import type { Survey } from './survey.ts';
 import type { Element } from './walk.ts';
 
 export interface Addresses {

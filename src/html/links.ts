@@ -1,6 +1,6 @@
 /** The outlinks of a page, frames among them: absolute, normalised, each once, bounded. */
 import type { NormalisedUrl } from '../urls/index.ts';
-import { captionOf } from './survey.ts';
+import { captionOf } from './page-elements.ts';
 import { tidy } from './text.ts';
 import type { Element } from './walk.ts';
 

@@ -3,7 +3,7 @@
  * block by block. Left out are the parts that HTML and ARIA name as furniture, and blocks that are mostly links: a menu
  * that nobody marked as one. A page that would have nothing left is taken whole.
  */
-import type { Survey } from './survey.ts';
+import type { Survey } from './page-elements.ts';
 import { TextBlocks } from './text-blocks.ts';
 import { type Document, type Element, isElement, type Node, walk } from './walk.ts';
 

@@ -1,15 +1,16 @@
 /** Makes of an HTML document what the crawl wants to know of it. */
+
+import type { UrlRules } from '../core/settings.ts';
 import { readDirectives } from '../robots/directives.ts';
-import type { UrlRules } from '../settings.ts';
 import { addressesOf } from './addresses.ts';
 import { OutOfTime, Unwieldy } from './bounds.ts';
 import { decodeHtml } from './decode.ts';
 import { parseDocument, type TreeOptions } from './document.ts';
-import { flatAnchors, readFlat } from './flat.ts';
 import { LinkCollector, type PageLinks } from './links.ts';
 import { mainText } from './main-text.ts';
 import { metaContents, pragma } from './metas.ts';
-import { captionOf, type Survey, survey } from './survey.ts';
+import { captionOf, type Survey, survey } from './page-elements.ts';
+import { flatAnchors, readFlat } from './streaming-extract.ts';
 import { tidy } from './text.ts';
 
 import type { Document, Element } from './walk.ts';

@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { packageRoot } from '../package-root.ts';
-import { makeTurnstile } from '../turnstile.ts';
+import { packageRoot } from '../core/package-root.ts';
+import { makeTurnstile } from '../worker/keyed-limiter.ts';
 import { OutOfTime } from './bounds.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';

@@ -5,10 +5,10 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { Awaited } from './awaited.ts';
 import { isBlockedPort } from './blocked-ports.ts';
 import { type Lookup, makeLookup } from './lookup.ts';
 import type { NetworkPolicy } from './network-policy.ts';
+import { Awaited } from './pending-dispatches.ts';
 
 /** Servers commonly hang up after 5 s; reusing a connection at that moment would cost a page its attempt. */
 const IDLE_MS = 4_000;

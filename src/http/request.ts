@@ -6,9 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { FetchLimits } from '../settings.ts';
+import type { FetchLimits } from '../core/settings.ts';
 import type { WaitedForAgent } from './agent.ts';
-import type { Wait } from './awaited.ts';
 import {
   ACCEPT_ENCODING,
   type BodyCollector,
@@ -26,6 +25,7 @@ import {
   SEPARATE,
 } from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure } from './failure.ts';
+import type { Wait } from './pending-dispatches.ts';
 
 /** `startedAt` is on whatever clock the gate keeps. */
 export type GateVerdict = { go: true; startedAt: number } | { go: false; reason: string };

@@ -1,11 +1,12 @@
 /** Crawls: opened once, ended once, read by everybody. */
-import { BadInput } from '../config/bad-input.ts';
+
 import { completeSettings, type StoredSettings } from '../config/complete-settings.ts';
-import type { CrawlSettings, Seed } from '../settings.ts';
+import { BadInput } from '../core/bad-input.ts';
+import type { CrawlSettings, Seed } from '../core/settings.ts';
 import { hostnameOf, type PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
-import { insertPages, newPage } from './insert-pages.ts';
-import { letIn } from './let-in.ts';
+import { insertPages, newPage } from './frontier/insert-pages.ts';
+import { letIn } from './frontier/url-quotas.ts';
 import type { Queries } from './raw-sql.ts';
 
 export interface CrawlRecord {

@@ -1,12 +1,7 @@
 /** What a throttle learned, kept over its end. Only the throttle of a domain writes its row. */
-import { emptyStats } from '../../workflows/throttle/state.ts';
-import type {
-  Assurance,
-  DomainStats,
-  OpenedDomain,
-  Outage,
-  StoredDomain,
-} from '../../workflows/throttle/types.ts';
+
+import type { Assurance, DomainStats, OpenedDomain, Outage, StoredDomain } from '../core/slot-protocol.ts';
+import { emptyStats } from '../throttle/state.ts';
 import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
 

@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDatabase } from '../engines/index.ts';
+import { startDatabase } from '../embedded/index.ts';
 import { migrationsDirectory } from './migrate-files.ts';
 import { schemaDifference } from './schema-difference.ts';
 

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MigrationDirectory, MigrationList, SchemasContainer } from '@prisma/schema-engine-wasm';
-import { packageRoot } from '../package-root.ts';
+import { packageRoot } from '../core/package-root.ts';
 
 export const migrationsDirectory = join(packageRoot, 'prisma', 'migrations');
 

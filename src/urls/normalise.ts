@@ -1,5 +1,5 @@
 /** Untrusted text becomes a URL here, once: the same page always gets the same string. */
-import type { UrlRules } from '../settings.ts';
+import type { UrlRules } from '../core/settings.ts';
 import { applyRules } from './rules.ts';
 
 export type NormalisedUrl = { ok: true; url: string } | { ok: false; problem: UrlProblem; reason: string };

@@ -2,7 +2,7 @@
  * What a crawl may change in a URL beyond the URL standard, each rule with a switch of its own: they judge that two
  * addresses are one page, which only a site itself knows for certain.
  */
-import type { UrlRules } from '../settings.ts';
+import type { UrlRules } from '../core/settings.ts';
 import { isSessionParameter, withoutSession } from './session-ids.ts';
 import { TRACKING_PARAMETERS, TRACKING_PREFIXES } from './tracking-parameters.ts';
 

@@ -1,5 +1,5 @@
 /** How far a crawl may wander from its seeds. */
-import type { Scope, TrapLimits } from '../settings.ts';
+import type { Scope, TrapLimits } from '../core/settings.ts';
 import { hostnameOf, siteOf } from './hosts.ts';
 import { fits } from './pattern.ts';
 import type { FullReason } from './shape.ts';

@@ -3,7 +3,7 @@
  * of the same parameters, the leaves of one calendar. Every URL belongs to exactly one, so one counter tells all.
  */
 import { createHash } from 'node:crypto';
-import type { TrapLimits } from '../settings.ts';
+import type { TrapLimits } from '../core/settings.ts';
 
 export type ShapeKind = 'directory' | 'query' | 'calendar';
 

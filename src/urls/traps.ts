@@ -1,5 +1,5 @@
 /** Addresses that look as if a script made them up without end. Each is judged by itself; shape.ts has what needs counting. */
-import type { TrapLimits } from '../settings.ts';
+import type { TrapLimits } from '../core/settings.ts';
 
 export type TrapReason = 'path too deep' | 'repeated segments';
 

@@ -2,7 +2,7 @@
  * The proof of politeness: reads what was recorded and judges it anew. Requests stream by, domain by domain; what is kept
  * is one line a domain, and the first faults.
  */
-import { remember } from '../remember.ts';
+import { remember } from '../worker/remember.ts';
 import { CrawlDelays } from './crawl-delay.ts';
 import { gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
 import { type ReadRules, readRules, whyDisallowed } from './rules.ts';

@@ -1,6 +1,6 @@
 /** The words of the proof: what was recorded, what is judged, and what a fault looks like. */
 
-import type { AllowedBy } from '../attempt.ts';
+import type { AllowedBy } from '../core/attempt.ts';
 
 /** One request as it went out. */
 export interface RecordedRequest {

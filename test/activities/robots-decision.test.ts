@@ -1,6 +1,6 @@
 /** What a page does with its slot once the rules of its site are known. */
 import { expect, test } from 'vitest';
-import { decideByRobots } from '../../activities/robots-decision.ts';
+import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { consultRobots, saveRules } from '../../src/storage/robots.ts';
 import { useDatabase } from '../storage/support.ts';

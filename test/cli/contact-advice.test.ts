@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contactAdvice } from '../../src/cli/contact-advice.ts';
+import { contactAdvice } from '../../src/cli/render/contact-advice.ts';
 import { loadConfig } from '../../src/config/index.ts';
 
 const adviceFor = (flags: Record<string, unknown>) =>

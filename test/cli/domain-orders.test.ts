@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { delayOrder, PAUSE, RESET, RESUME } from '../../src/cli/domain-orders.ts';
-import { newThrottle, toStored } from '../../workflows/throttle/index.ts';
-import type { StoredDomain } from '../../workflows/throttle/types.ts';
+import type { StoredDomain } from '../../src/core/slot-protocol.ts';
+import { newThrottle, toStored } from '../../src/throttle/index.ts';
 import { CONFIG } from '../throttle/support.ts';
 
 const AS_NEW = toStored(newThrottle('example.org', CONFIG), true);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createDisplay } from '../../src/cli/progress/display.ts';
-import { paceOf, remember, type Sample } from '../../src/cli/progress/pace.ts';
-import { renderLive, renderPlain } from '../../src/cli/progress/render.ts';
-import { inWords } from '../../src/cli/progress/words.ts';
-import { renderSummary } from '../../src/cli/summary.ts';
-import type { Progress } from '../../src/storage/progress.ts';
+import { paceOf, remember, type Sample } from '../../src/cli/render/pace.ts';
+import { renderLive, renderPlain } from '../../src/cli/render/progress.ts';
+import { createDisplay } from '../../src/cli/render/progress-display.ts';
+import { inWords } from '../../src/cli/render/progress-words.ts';
+import { renderSummary } from '../../src/cli/render/summary.ts';
+import type { Progress } from '../../src/storage/reports/progress.ts';
 
 const running: Progress = {
   crawl: 'example',

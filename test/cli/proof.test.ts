@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderProof } from '../../src/cli/proof.ts';
+import { renderProof } from '../../src/cli/render/proof.ts';
 import type { DomainProof, Proof, RecordedRequest } from '../../src/verify/index.ts';
 
 function request(domain: string, startedAtMs: number): RecordedRequest {

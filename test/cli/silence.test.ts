@@ -1,6 +1,6 @@
 import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { isSilence } from '../../src/cli/domains.ts';
+import { isSilence } from '../../src/cli/connect/domains.ts';
 
 /** As the SDK throws it: what the server said, wrapped. */
 function refusal(code: number, details: string): Error {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BadInput, loadConfig, parseCrawlInput, writeCrawlInput } from '../../src/config/index.ts';
-import type { CrawlSettings, Seed } from '../../src/settings.ts';
+import type { CrawlSettings, Seed } from '../../src/core/settings.ts';
 
 const config = loadConfig({ env: {}, cwd: '/' });
 const defaults = config.crawl;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CONFIG_KEYS, PRESET_NAMES } from '../../src/config/index.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/core/package-root.ts';
 
 const ROW = /^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| (.+) \|$/;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BadInput, CONFIG_KEYS, loadConfig } from '../../src/config/index.ts';
-import { packageVersion } from '../../src/package-root.ts';
+import { packageVersion } from '../../src/core/package-root.ts';
 
 let cwd: string;
 

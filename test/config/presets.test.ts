@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadConfig, PRESET_NAMES } from '../../src/config/index.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { kindOf } from '../../src/policy/url-types.ts';
-import { retryDelayMs } from '../../workflows/retry-policy.ts';
+import { retryDelayMs } from '../../src/core/retry-policy.ts';
+import { kindOf } from '../../src/urls/url-types.ts';
 
 const crawlOf = (preset: string) => loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
 const MINUTE_MS = 60_000;

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/core/package-root.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { fileFor, isPage, listPages, rawTargets, type Walked, walkFiles } from './walk-files.ts';
 

@@ -1,7 +1,7 @@
 /** A page that does not get its slot when it was to have it asks again, until it does. */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { attributesOf, type History, readHistory, storyOf } from '../evolution/history.ts';
+import { attributesOf, type History, readHistory, storyOf } from '../replay/history.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { holdDomain } from '../support/held-domain.ts';
 import { expectPolite } from '../support/polite.ts';

@@ -1,11 +1,11 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { throttleStart } from '../../activities/throttle-start.ts';
-import { findTemporalBinary } from '../../src/engines/temporal-binary.ts';
-import type { DomainThrottle } from '../../workflows/domain-throttle.ts';
+import { throttleStart } from '../../activities/slot/throttle-start.ts';
+import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { cancelCrawlUpdate, delayUpdate } from '../../workflows/messages.ts';
+import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 

@@ -4,7 +4,7 @@ import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Deps } from '../../activities/index.ts';
-import type { ContentStore } from '../../src/content-store.ts';
+import type { ContentStore } from '../../src/worker/content-store.ts';
 import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
 import { cancelCrawlUpdate, releasedSignal, throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';

@@ -1,7 +1,7 @@
 /** Nothing grows: whatever servers send, the worker that reads it stays up and within its memory. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { peakOf } from '../../src/bench/worker-process.ts';
-import { isOpen } from '../../src/outcome.ts';
+import { peakOf } from '../../bench/worker-process.ts';
+import { isOpen } from '../../src/core/outcome.ts';
 import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.ts';
 import { type HostileWeb, startHostileWeb } from './hostile-answers.ts';
 

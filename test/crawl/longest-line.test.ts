@@ -1,7 +1,7 @@
 /** That fetches ask for room by the line behind them: what Digestion makes of it is in test/digestion.test.ts. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { Digestion, type Line } from '../../src/digestion.ts';
+import { Digestion, type Line } from '../../src/worker/digestion.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';

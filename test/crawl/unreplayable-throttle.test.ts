@@ -6,12 +6,12 @@ import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/cli
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
-import { throttleStart } from '../../activities/throttle-start.ts';
-import { type RunningWorker, startWorker } from '../../src/worker.ts';
-import type { DomainThrottle } from '../../workflows/domain-throttle.ts';
+import { throttleStart } from '../../activities/slot/throttle-start.ts';
+import type { Answer, Ask } from '../../src/core/slot-protocol.ts';
+import { type RunningWorker, startWorker } from '../../src/worker/worker.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';
 import { acquireUpdate, withdrawnSignal } from '../../workflows/messages.ts';
-import type { Answer, Ask } from '../../workflows/throttle/types.ts';
+import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
 

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { homeAt } from '../../src/engines/home.ts';
-import { holdPort } from '../engines/home-of-test.ts';
+import { homeAt } from '../../src/embedded/home.ts';
+import { holdPort } from '../embedded/home-of-test.ts';
 import { furnish } from '../support/furnish.ts';
 import { shortGapsOnArrival } from '../support/politeness.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';

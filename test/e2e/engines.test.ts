@@ -1,6 +1,6 @@
 /** Embedded engines and the command that runs on them: they die under it, and it is told to stop. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { holdPort } from '../engines/home-of-test.ts';
+import { holdPort } from '../embedded/home-of-test.ts';
 import { furnish } from '../support/furnish.ts';
 import { shortGapsOnArrival } from '../support/politeness.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';

@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { findEngine } from '../../src/engines/engine.ts';
-import { startEngines } from '../../src/engines/index.ts';
-import { postgresEngine } from '../../src/engines/postgres.ts';
-import { temporalEngine } from '../../src/engines/temporal.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/core/package-root.ts';
+import { findEngine } from '../../src/embedded/engine.ts';
+import { startEngines } from '../../src/embedded/index.ts';
+import { postgresEngine } from '../../src/embedded/postgres.ts';
+import { temporalEngine } from '../../src/embedded/temporal.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { makeHome } from '../engines/home-of-test.ts';
+import { makeHome } from '../embedded/home-of-test.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'src', 'cli.js');
 

@@ -14,7 +14,7 @@ const BUGS = [
     function sound(`,
   },
   {
-    file: '/dist/src/storage/record-attempt.js',
+    file: '/dist/src/storage/pages/record-attempt.js',
     declared: 'export async function recordAttempt(',
     bug: `export async function recordAttempt(db, settings, keyedBy, done) {
       if (done.parsed?.title === 'Unrecordable') throw new TypeError('a bug in the record');
@@ -32,7 +32,7 @@ const BUGS = [
     async function sound(`,
   },
   {
-    file: '/dist/activities/fetch-document.js',
+    file: '/dist/activities/fetch/fetch-document.js',
     declared: 'export async function fetchDocument(',
     bug: `export async function fetchDocument(deps, input, lease, allowedBy) {
       if (input.url.endsWith('/unfetchable')) throw new TypeError('a bug in the fetch');

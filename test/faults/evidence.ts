@@ -1,5 +1,5 @@
 /** What is left to judge a run by: what the web saw, what the record says, and what was done to the program. */
-import type { Outcome, PageStatus } from '../../src/outcome.ts';
+import type { Outcome, PageStatus } from '../../src/core/outcome.ts';
 
 /** One request as the web saw it. Times are of this machine's wall clock. */
 export interface Arrival {

@@ -2,8 +2,8 @@
 import type { Connection } from '@temporalio/client';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { isDatabaseAway } from '../../src/storage/is-away.ts';
-import { connectTemporal } from '../../src/temporal-connection.ts';
+import { isDatabaseAway } from '../../src/storage/database-unavailable.ts';
+import { connectTemporal } from '../../src/worker/temporal-connection.ts';
 import { testEngines } from '../support/engines.ts';
 import { startWire, type Wire } from './wire.ts';
 

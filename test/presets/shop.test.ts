@@ -1,6 +1,6 @@
 /** Row 3 of what was asked for: the crawl queue of a shop crawler that had been blocked for its bursts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportPages } from '../../src/storage/export.ts';
+import { exportPages } from '../../src/storage/reports/export.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 import { gapsOf, pageOf, QUICK_THROTTLE, quickened, waitsOf } from './support.ts';

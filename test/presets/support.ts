@@ -1,7 +1,7 @@
 /** A preset as a crawl that a test can wait for: the same policy, its clocks turned faster. */
 import { loadConfig } from '../../src/config/index.ts';
 import type { PresetName } from '../../src/config/presets.ts';
-import type { CrawlSettings } from '../../src/settings.ts';
+import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { Amble } from '../support/amble.ts';
 
 /** Gaps between requests: 10 s become 200 ms. */

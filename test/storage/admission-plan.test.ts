@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { admitDue, findStalled } from '../../src/storage/sweep.ts';
+import { admitDue, findStalled } from '../../src/storage/frontier/sweep.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
 import { numbered, SETTINGS, startCrawl, type TestCrawl } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startCancelling } from '../../src/storage/cancel.ts';
+import { startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { atOnce, inARace, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

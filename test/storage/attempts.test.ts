@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { FINAL_STATUSES, type FinalStatus } from '../../src/outcome.ts';
-import { cancelIdlePages } from '../../src/storage/cancel.ts';
-import { endPage } from '../../src/storage/record-attempt.ts';
-import { signOfLife } from '../../src/storage/sign-of-life.ts';
-import { recordWait } from '../../src/storage/step-aside.ts';
-import { admitDue, cancelBeyondBudget, findStalled } from '../../src/storage/sweep.ts';
+import { FINAL_STATUSES, type FinalStatus } from '../../src/core/outcome.ts';
+import { cancelIdlePages } from '../../src/storage/frontier/cancel.ts';
+import { admitDue, cancelBeyondBudget, findStalled } from '../../src/storage/frontier/sweep.ts';
+import { recordWait } from '../../src/storage/pages/defer-page.ts';
+import { endPage } from '../../src/storage/pages/record-attempt.ts';
+import { signOfLife } from '../../src/storage/pages/touch-page.ts';
 import {
   failure,
   HOUR_MS,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type FinalStatus, OUTCOMES } from '../../src/outcome.ts';
-import { cancelIdlePages } from '../../src/storage/cancel.ts';
-import { endPage } from '../../src/storage/record-attempt.ts';
-import { cancelBeyondBudget, nothingUnderWay } from '../../src/storage/sweep.ts';
+import { type FinalStatus, OUTCOMES } from '../../src/core/outcome.ts';
+import { cancelIdlePages } from '../../src/storage/frontier/cancel.ts';
+import { cancelBeyondBudget, nothingUnderWay } from '../../src/storage/frontier/sweep.ts';
+import { endPage } from '../../src/storage/pages/record-attempt.ts';
 import { failure, inARace, inOneHour, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cancelIdlePages, startCancelling } from '../../src/storage/cancel.ts';
+import { cancelIdlePages, startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { atOnce, failure, inOneHour, linksTo, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

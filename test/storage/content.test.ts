@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AttemptReport } from '../../src/attempt.ts';
-import { findEarlierCopy } from '../../src/storage/earlier-copy.ts';
-import { exportPages } from '../../src/storage/export.ts';
+import type { AttemptReport } from '../../src/core/attempt.ts';
+import { findEarlierCopy } from '../../src/storage/pages/cached-copy.ts';
+import { exportPages } from '../../src/storage/reports/export.ts';
 import { inARace, numbered, startCrawl, success, useDatabase } from './support.ts';
 
 const db = useDatabase();

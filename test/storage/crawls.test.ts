@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { BadInput, loadConfig } from '../../src/config/index.ts';
-import { startCancelling } from '../../src/storage/cancel.ts';
 import { crawlStatus, endCrawl, findCrawl, openCrawl, readCrawl } from '../../src/storage/crawls.ts';
+import { startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { atOnce, plainSeed, SETTINGS, useDatabase } from './support.ts';
 
 const db = useDatabase();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Assurance, StoredDomain } from '../../src/core/slot-protocol.ts';
 import { openDomain, saveDomain } from '../../src/storage/domains.ts';
-import { emptyStats } from '../../workflows/throttle/state.ts';
-import type { Assurance, StoredDomain } from '../../workflows/throttle/types.ts';
+import { emptyStats } from '../../src/throttle/state.ts';
 import { atOnce, useDatabase } from './support.ts';
 
 const db = useDatabase();

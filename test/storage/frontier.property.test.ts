@@ -1,14 +1,14 @@
 /** Random sequences of what happens to a frontier, some of it at the same time, against what its books must always say. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isOpen, isRetryable, OUTCOMES } from '../../src/outcome.ts';
-import { cancelIdlePages, startCancelling } from '../../src/storage/cancel.ts';
+import { isOpen, isRetryable, OUTCOMES } from '../../src/core/outcome.ts';
 import { crawlStatus, setPaused } from '../../src/storage/crawls.ts';
+import { cancelIdlePages, startCancelling } from '../../src/storage/frontier/cancel.ts';
+import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
-import { endPage } from '../../src/storage/record-attempt.ts';
-import { signOfLife } from '../../src/storage/sign-of-life.ts';
-import { recordWait } from '../../src/storage/step-aside.ts';
-import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/sweep.ts';
+import { recordWait } from '../../src/storage/pages/defer-page.ts';
+import { endPage } from '../../src/storage/pages/record-attempt.ts';
+import { signOfLife } from '../../src/storage/pages/touch-page.ts';
 import {
   failure,
   HOUR_MS,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { UrlType } from '../../src/settings.ts';
-import { type ExportedPage, exportPages } from '../../src/storage/export.ts';
+import type { UrlType } from '../../src/core/settings.ts';
+import { type ExportedPage, exportPages } from '../../src/storage/reports/export.ts';
 import { linksTo, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readProgress } from '../../src/storage/progress.ts';
+import { readProgress } from '../../src/storage/reports/progress.ts';
 import { atOnce, linksTo, numbered, redirectTo, SETTINGS, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

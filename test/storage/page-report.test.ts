@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { readPage } from '../../src/storage/page-report.ts';
+import { readPage } from '../../src/storage/reports/page-report.ts';
 import { SETTINGS, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

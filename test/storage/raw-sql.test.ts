@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDatabaseAway } from '../../src/storage/is-away.ts';
+import { isDatabaseAway } from '../../src/storage/database-unavailable.ts';
 import type { Queries } from '../../src/storage/raw-sql.ts';
 import { useDatabase } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exportPages } from '../../src/storage/export.ts';
+import { exportPages } from '../../src/storage/reports/export.ts';
 import { inARace, linksTo, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { recordRequest } from '../../src/storage/record-attempt.ts';
+import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
 import {
   consultRobots,
   extendClaim,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { admitDue, findStalled, nothingUnderWay } from '../../src/storage/sweep.ts';
+import { admitDue, findStalled, nothingUnderWay } from '../../src/storage/frontier/sweep.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
 import { inOneHour, linksTo, numbered, startCrawl, success, type TestCrawl } from './support.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { startCancelling } from '../../src/storage/cancel.ts';
-import { signOfLife } from '../../src/storage/sign-of-life.ts';
-import { recordWait } from '../../src/storage/step-aside.ts';
-import { admitDue, countPages, findStalled } from '../../src/storage/sweep.ts';
+import { startCancelling } from '../../src/storage/frontier/cancel.ts';
+import { admitDue, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';
+import { recordWait } from '../../src/storage/pages/defer-page.ts';
+import { signOfLife } from '../../src/storage/pages/touch-page.ts';
 import { failure, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { signOfLife } from '../../src/storage/sign-of-life.ts';
-import { recordWait } from '../../src/storage/step-aside.ts';
-import { admitDue } from '../../src/storage/sweep.ts';
+import { admitDue } from '../../src/storage/frontier/sweep.ts';
+import { recordWait } from '../../src/storage/pages/defer-page.ts';
+import { signOfLife } from '../../src/storage/pages/touch-page.ts';
 import { atOnce, failure, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();

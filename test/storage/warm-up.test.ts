@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admitDue } from '../../src/storage/sweep.ts';
+import { admitDue } from '../../src/storage/frontier/sweep.ts';
 import {
   failure,
   HOUR_MS,

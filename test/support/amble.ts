@@ -8,7 +8,7 @@ import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
 import { type AmbleConfig, loadConfig } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { startWorker, type WorkerSetup } from '../../src/worker.ts';
+import { startWorker, type WorkerSetup } from '../../src/worker/worker.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
 import { freshDatabase, testEngines } from './engines.ts';
 

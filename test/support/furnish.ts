@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
-import { homeAt, prepareHome } from '../../src/engines/home.ts';
+import { homeAt, prepareHome } from '../../src/embedded/home.ts';
 import type {} from './global-setup.ts';
 
 /** Before anything was started there. */

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { homeAt } from '../../src/engines/home.ts';
-import { startDatabase, startEngines } from '../../src/engines/index.ts';
+import { homeAt } from '../../src/embedded/home.ts';
+import { startDatabase, startEngines } from '../../src/embedded/index.ts';
 import { bundleSources } from './bundle-sources.ts';
 
 declare module 'vitest' {

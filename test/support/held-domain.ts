@@ -1,11 +1,11 @@
 /** A domain on hold from before the first ask: pages stand in its line for as long as a test wants them to. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { expect } from 'vitest';
-import { throttleStart } from '../../activities/throttle-start.ts';
-import type { DomainThrottle } from '../../workflows/domain-throttle.ts';
+import { throttleStart } from '../../activities/slot/throttle-start.ts';
+import type { ThrottleView } from '../../src/throttle/view.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { pauseUpdate, resumeUpdate, throttleQuery } from '../../workflows/messages.ts';
-import type { ThrottleView } from '../../workflows/throttle/view.ts';
+import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import type { Amble } from './amble.ts';
 
 export interface HeldDomain {

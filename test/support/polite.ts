@@ -1,7 +1,7 @@
 /** The proof that people run, on all that a test's database has on record. */
 import { expect } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
-import { readRecords } from '../../src/storage/requests.ts';
+import { readRecords } from '../../src/storage/reports/requests.ts';
 import { prove } from '../../src/verify/index.ts';
 
 export async function expectPolite(

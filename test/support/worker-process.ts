@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/core/package-root.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
 import { cleanEnvironment, type RunningProgram, startProgram } from '../e2e/support.ts';

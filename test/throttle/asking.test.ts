@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ask, newThrottle, release, tick, whyAskRefused, withdraw } from '../../workflows/throttle/index.ts';
+import { ask, newThrottle, release, tick, whyAskRefused, withdraw } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
 describe('a page that asks', () => {

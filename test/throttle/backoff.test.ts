@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Reception } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   disregardInFlight,
@@ -7,8 +8,7 @@ import {
   started,
   type ThrottleState,
   tick,
-} from '../../workflows/throttle/index.ts';
-import type { Reception } from '../../workflows/throttle/types.ts';
+} from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle } from './support.ts';
 
 let hour = 0;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ask, release, setDelay, tick, view } from '../../workflows/throttle/index.ts';
-import type { Ask, Reception, Release } from '../../workflows/throttle/types.ts';
+import type { Ask, Reception, Release } from '../../src/core/slot-protocol.ts';
+import { ask, release, setDelay, tick, view } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
 /** A throttle whose last request, of a crawl with this delay, started at noon. */

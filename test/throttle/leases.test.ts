@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Lease, Use } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   needsWriting,
@@ -8,8 +9,7 @@ import {
   toStored,
   undeliverable,
   written,
-} from '../../workflows/throttle/index.ts';
-import type { Lease, Use } from '../../workflows/throttle/types.ts';
+} from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
 const well = (agoMs: number): Extract<Use, { kind: 'started' }> => ({

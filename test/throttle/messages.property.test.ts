@@ -1,6 +1,7 @@
 /** The messages themselves: repeated they change nothing, carried through JSON nothing is lost, all tickets are accounted for. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Use } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   close,
@@ -19,8 +20,7 @@ import {
   undeliverable,
   view,
   withdraw,
-} from '../../workflows/throttle/index.ts';
-import type { Use } from '../../workflows/throttle/types.ts';
+} from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, middle, NOON, reading } from './support.ts';
 
 /** A message, without the lease it speaks of: that is the n-th granted so far. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Ask, Reception } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   idleAt,
@@ -10,8 +11,7 @@ import {
   tick,
   toStored,
   view,
-} from '../../workflows/throttle/index.ts';
-import type { Ask, Reception } from '../../workflows/throttle/types.ts';
+} from '../../src/throttle/index.ts';
 import {
   anAsk,
   CONFIG,

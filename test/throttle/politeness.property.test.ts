@@ -1,7 +1,7 @@
 /** The rules against thousands of random interleavings of everything that can go wrong. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ThrottleState } from '../../workflows/throttle/index.ts';
+import type { ThrottleState } from '../../src/throttle/index.ts';
 import type { Wire, Written } from './simulation/fetching.ts';
 import type { Granted } from './simulation/host.ts';
 import { type Run, type Scenario, simulate } from './simulation/simulate.ts';

@@ -1,5 +1,5 @@
 /** A throttle to try rules on: an open one, an ask with defaults, and randomness that is none. */
-import { ask, newThrottle, opened, type ThrottleState, tick } from '../../workflows/throttle/index.ts';
+
 import type {
   Ask,
   DelayRange,
@@ -7,7 +7,8 @@ import type {
   OpenedDomain,
   StoredDomain,
   ThrottleConfig,
-} from '../../workflows/throttle/types.ts';
+} from '../../src/core/slot-protocol.ts';
+import { ask, newThrottle, opened, type ThrottleState, tick } from '../../src/throttle/index.ts';
 
 export const NOON = Date.UTC(2026, 0, 1, 12);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { UrlRules } from '../../src/settings.ts';
+import type { UrlRules } from '../../src/core/settings.ts';
 import { NO_RULES, normaliseRedirect, normaliseUrl } from '../../src/urls/index.ts';
 
 const ALL: UrlRules = {

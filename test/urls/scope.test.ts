@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { TrapLimits } from '../../src/settings.ts';
+import type { TrapLimits } from '../../src/core/settings.ts';
 import { fits, placeOf, shapeOf, trapOf, whyNotFollow } from '../../src/urls/index.ts';
 
 const UNLIMITED: TrapLimits = {

@@ -1,10 +1,10 @@
 /** `amble cancel`: ends a crawl in order, whoever else is working on it. */
-import { reachCrawl } from '../crawls.ts';
+import { reachCrawl } from '../connect/crawls.ts';
+import { withSession } from '../connect/session.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { withSession } from '../session.ts';
+import { renderSummary } from '../render/summary.ts';
+import { print, say } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { renderSummary } from '../summary.ts';
-import { print, say } from '../terminal.ts';
 import { watchCrawl } from '../watch.ts';
 
 export async function cancelCommand(crawlId: string, options: CommonOptions): Promise<ExitCode> {

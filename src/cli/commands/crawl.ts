@@ -1,11 +1,11 @@
 /** `amble crawl`: reads what is wished for. Nothing else is loaded before that is known to be sound. */
 import { type AmbleConfig, BadInput, type CrawlRequest, parseCrawlInput } from '../../config/index.ts';
-import { commandLine } from '../command-line.ts';
-import { contactAdvice } from '../contact-advice.ts';
 import { checkCrawlId, newCrawlId } from '../crawl-id.ts';
 import type { ExitCode } from '../exit.ts';
+import { commandLine } from '../render/command-line.ts';
+import { contactAdvice } from '../render/contact-advice.ts';
+import { say } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { say } from '../terminal.ts';
 
 export interface CrawlOptions extends CommonOptions {
   id?: string;
@@ -52,7 +52,7 @@ export async function crawlCommand(urls: string[], options: CrawlOptions): Promi
   const wish = { ...readWish(urls, options, config), options };
   const advice = wish.request && contactAdvice(config);
   if (advice !== null) say(advice);
-  const { crawlHere, crawlInBackground } = await import('../fulfil-wish.ts');
+  const { crawlHere, crawlInBackground } = await import('../run-crawl.ts');
   return options.detach ? crawlInBackground(config, wish) : crawlHere(config, wish);
 }
 

@@ -3,15 +3,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AmbleConfig, parseCrawlInput } from '../../config/index.ts';
 import { type DemoWeb, startDemoWeb } from '../../demo/index.ts';
-import { openPages } from '../../storage/progress.ts';
-import { commandLine } from '../command-line.ts';
-import { reachCrawl } from '../crawls.ts';
+import { openPages } from '../../storage/reports/progress.ts';
+import { reachCrawl } from '../connect/crawls.ts';
+import { endLeftovers } from '../connect/orphaned-engines.ts';
+import { withSession } from '../connect/session.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { endLeftovers } from '../leftovers.ts';
-import { withSession } from '../session.ts';
+import { commandLine } from '../render/command-line.ts';
+import { renderSummary } from '../render/summary.ts';
+import { print, say } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { renderSummary } from '../summary.ts';
-import { print, say } from '../terminal.ts';
 import { watchCrawl } from '../watch.ts';
 
 export interface DemoOptions extends CommonOptions {

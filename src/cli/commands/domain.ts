@@ -1,12 +1,18 @@
 /** `amble domain list` and `show`: how domains are treated, from their throttles or as it was last written down. */
-import { listDomains } from '../../storage/read-domains.ts';
-import { renderDomain, renderDomains } from '../domain-words.ts';
-import { type DomainReport, domainNow, domainOf, readDomainReport, throttleViews } from '../domains.ts';
+import { listDomains } from '../../storage/reports/domains.ts';
+import {
+  type DomainReport,
+  domainNow,
+  domainOf,
+  readDomainReport,
+  throttleViews,
+} from '../connect/domains.ts';
+import { joinTemporal } from '../connect/join-temporal.ts';
+import { openStore } from '../connect/store.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { joinTemporal } from '../join-temporal.ts';
+import { renderDomain, renderDomains } from '../render/domain.ts';
+import { print, say } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { openStore } from '../store.ts';
-import { print, say } from '../terminal.ts';
 
 export interface DomainOptions extends CommonOptions {
   json?: boolean;

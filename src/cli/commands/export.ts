@@ -1,11 +1,11 @@
 /** `amble export`: a crawl's pages for other programs. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { exportJsonl } from '../../storage/export.ts';
+import { exportJsonl } from '../../storage/reports/export.ts';
+import { openStore } from '../connect/store.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { noSuchCrawl } from '../no-such-crawl.ts';
+import { noSuchCrawl } from '../render/no-such-crawl.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { openStore } from '../store.ts';
 
 export interface ExportOptions extends CommonOptions {
   format: string;

@@ -2,19 +2,19 @@
 import type { Client } from '@temporalio/client';
 import { pageWorkflowId, throttleId } from '../../../workflows/ids.ts';
 import { placeQuery, robotsHopQuery } from '../../../workflows/messages.ts';
-import type { ThrottleView } from '../../../workflows/throttle/view.ts';
 import { type AmbleConfig, BadInput } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
-import { type PageReport, readPage } from '../../storage/page-report.ts';
+import { type PageReport, readPage } from '../../storage/reports/page-report.ts';
+import type { ThrottleView } from '../../throttle/view.ts';
 import { normaliseUrl } from '../../urls/index.ts';
-import { whoIsAtWork } from '../at-work.ts';
-import { askWorkflow, readDomainReport, throttleView } from '../domains.ts';
+import { askWorkflow, readDomainReport, throttleView } from '../connect/domains.ts';
+import { joinTemporal } from '../connect/join-temporal.ts';
+import { openStore } from '../connect/store.ts';
+import { whoIsAtWork } from '../connect/worker-status.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { joinTemporal } from '../join-temporal.ts';
-import { renderPage, type Surroundings, type Whereabouts } from '../page-words.ts';
+import { renderPage, type Surroundings, type Whereabouts } from '../render/page.ts';
+import { print } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { openStore } from '../store.ts';
-import { print } from '../terminal.ts';
 
 export interface PageOptions extends CommonOptions {
   crawl?: string;

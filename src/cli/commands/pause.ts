@@ -4,14 +4,14 @@ import { nudgeSignal } from '../../../workflows/messages.ts';
 import { BadInput } from '../../config/index.ts';
 import { findCrawl, setPaused } from '../../storage/crawls.ts';
 import type { Database } from '../../storage/database.ts';
-import { whoIsAtWork } from '../at-work.ts';
-import { commandLine } from '../command-line.ts';
+import { joinTemporal } from '../connect/join-temporal.ts';
+import { openStore } from '../connect/store.ts';
+import { whoIsAtWork } from '../connect/worker-status.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { joinTemporal } from '../join-temporal.ts';
-import { noSuchCrawl } from '../no-such-crawl.ts';
+import { commandLine } from '../render/command-line.ts';
+import { noSuchCrawl } from '../render/no-such-crawl.ts';
+import { print } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { openStore } from '../store.ts';
-import { print } from '../terminal.ts';
 
 export function pauseCommand(crawlId: string, options: CommonOptions): Promise<ExitCode> {
   return inStore(crawlId, options, async (db) => {

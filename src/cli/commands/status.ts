@@ -9,18 +9,18 @@ import {
   readDomains,
   readOpenPages,
   readProgress,
-} from '../../storage/progress.ts';
-import { type AtWork, whoIsAtWork } from '../at-work.ts';
-import { commandLine } from '../command-line.ts';
+} from '../../storage/reports/progress.ts';
+import { hasEnded } from '../connect/has-ended.ts';
+import { openStore } from '../connect/store.ts';
+import { type AtWork, whoIsAtWork } from '../connect/worker-status.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { hasEnded } from '../has-ended.ts';
-import { noSuchCrawl } from '../no-such-crawl.ts';
-import { inWords } from '../progress/words.ts';
+import { commandLine } from '../render/command-line.ts';
+import { noSuchCrawl } from '../render/no-such-crawl.ts';
+import { inWords } from '../render/progress-words.ts';
+import { renderSummary } from '../render/summary.ts';
+import { renderTable } from '../render/table.ts';
+import { print } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { openStore } from '../store.ts';
-import { renderSummary } from '../summary.ts';
-import { renderTable } from '../table.ts';
-import { print } from '../terminal.ts';
 
 export interface StatusOptions extends CommonOptions {
   json?: boolean;

@@ -1,16 +1,16 @@
 /** `amble domain pause|resume|delay|reset`: a hand on a domain, whether its throttle runs or not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { throttleStart } from '../../../activities/throttle-start.ts';
-import type { DomainThrottle } from '../../../workflows/domain-throttle.ts';
+import { throttleStart } from '../../../activities/slot/throttle-start.ts';
 import { delayUpdate } from '../../../workflows/messages.ts';
-import { readDomain } from '../../storage/read-domains.ts';
+import type { DomainThrottle } from '../../../workflows/throttle/domain-throttle.ts';
+import { readDomain } from '../../storage/reports/domains.ts';
+import { domainNow, domainOf, readDomainReport } from '../connect/domains.ts';
+import { type Session, withSession } from '../connect/session.ts';
 import { type DomainOrder, delayOrder, PAUSE, RESET, RESUME } from '../domain-orders.ts';
-import { domainNow, domainOf, readDomainReport } from '../domains.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { type Session, withSession } from '../session.ts';
+import { say } from '../render/terminal.ts';
 import { configFor } from '../settings.ts';
-import { say } from '../terminal.ts';
 import { type DomainOptions, show } from './domain.ts';
 
 const ANSWERED_WITHIN_MS = 1_000;

@@ -1,16 +1,17 @@
 /** `amble up`: engines and a worker that stay, and the addresses to reach them by. */
-import { messageOf } from '../../causes.ts';
+
 import type { AmbleConfig } from '../../config/index.ts';
-import type { Engines } from '../../engines/index.ts';
-import { isDatabaseAway } from '../../storage/is-away.ts';
-import { isTemporalAway } from '../../temporal-away.ts';
-import { takeUpForgotten } from '../crawls.ts';
+import { messageOf } from '../../core/error-chain.ts';
+import type { Engines } from '../../embedded/index.ts';
+import { isDatabaseAway } from '../../storage/database-unavailable.ts';
+import { isTemporalAway } from '../../worker/temporal-unavailable.ts';
+import { takeUpForgotten } from '../connect/crawls.ts';
+import { announceUp } from '../connect/presence.ts';
+import { patiently } from '../connect/retry-while-unavailable.ts';
+import { serve } from '../connect/serve.ts';
 import type { ExitCode } from '../exit.ts';
-import { patiently } from '../patiently.ts';
-import { announceUp } from '../presence.ts';
-import { serve } from '../serve.ts';
+import { say } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { say } from '../terminal.ts';
 
 export async function upCommand(options: CommonOptions): Promise<ExitCode> {
   const config = configFor(options);

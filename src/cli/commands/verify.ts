@@ -1,14 +1,14 @@
 /** `amble verify`: proves from what was recorded that a crawl was polite, or names where it was not. */
 import { BadInput } from '../../config/index.ts';
-import { readRecords } from '../../storage/requests.ts';
+import { readRecords } from '../../storage/reports/requests.ts';
 import { prove } from '../../verify/index.ts';
-import { commandLine } from '../command-line.ts';
+import { openStore } from '../connect/store.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { noSuchCrawl } from '../no-such-crawl.ts';
-import { renderProof } from '../proof.ts';
+import { commandLine } from '../render/command-line.ts';
+import { noSuchCrawl } from '../render/no-such-crawl.ts';
+import { renderProof } from '../render/proof.ts';
+import { print } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { openStore } from '../store.ts';
-import { print } from '../terminal.ts';
 
 export interface VerifyOptions extends CommonOptions {
   all?: boolean;

@@ -1,9 +1,9 @@
 /** `amble worker`: one more pair of hands. */
 
+import { serve } from '../connect/serve.ts';
 import type { ExitCode } from '../exit.ts';
-import { serve } from '../serve.ts';
+import { say } from '../render/terminal.ts';
 import { type CommonOptions, configFor } from '../settings.ts';
-import { say } from '../terminal.ts';
 
 export async function workerCommand(options: CommonOptions): Promise<ExitCode> {
   const config = configFor(options);

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import type { FinalStatus, Outcome } from '../../../src/outcome.ts';
+import type { FinalStatus, Outcome } from '../../../src/core/outcome.ts';
 
 export interface Expected {
   status: FinalStatus;

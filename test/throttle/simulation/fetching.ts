@@ -1,13 +1,7 @@
 /** The fetch activity as rules 2 to 5 and 16 want it, and the log of what truly went over the wire. */
-import { agoAtLeastMs, type Reading, type Verdict } from '../../../src/server-clock.ts';
-import {
-  type Ask,
-  type Lease,
-  release,
-  type Start,
-  started,
-  type Use,
-} from '../../../workflows/throttle/index.ts';
+
+import { type Ask, type Lease, release, type Start, started, type Use } from '../../../src/throttle/index.ts';
+import { agoAtLeastMs, type Reading, type Verdict } from '../../../src/worker/server-clock.ts';
 import { DOMAIN, type Host } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';

@@ -23,7 +23,7 @@ import {
   undeliverable,
   writing,
   written,
-} from '../../../workflows/throttle/index.ts';
+} from '../../../src/throttle/index.ts';
 import type { World } from './world.ts';
 
 /** Between two writes of the row while nothing else causes one. */

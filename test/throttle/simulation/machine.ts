@@ -2,8 +2,8 @@
  * A worker process with clocks of its own. It can stop (both clocks run on), be suspended (the monotonic clock stands
  * still) and crash; woken, it goes on as though no time had passed.
  */
-import { OwnStarts } from '../../../src/own-starts.ts';
-import { type Reading, ServerClock } from '../../../src/server-clock.ts';
+import { OwnStarts } from '../../../src/worker/local-request-starts.ts';
+import { type Reading, ServerClock } from '../../../src/worker/server-clock.ts';
 import type { World } from './world.ts';
 
 export class Machine {

@@ -1,5 +1,5 @@
 /** A CrawlPage that wants one request: asks, waits, passes its lease on, starts over when that came to nothing. */
-import { type Answer, type Ask, type Lease, withdraw } from '../../../workflows/throttle/index.ts';
+import { type Answer, type Ask, type Lease, withdraw } from '../../../src/throttle/index.ts';
 import type { Wire } from './fetching.ts';
 import type { Host, Receiver } from './host.ts';
 import type { Machine } from './machine.ts';

@@ -1,6 +1,7 @@
 /** One run: pages of a few crawls on one domain, two machines, trouble for a while, then calm until all are done. */
-import { disregardInFlight, pause, reset, resume, setDelay } from '../../../workflows/throttle/index.ts';
-import type { Ask, DelayRange, ThrottleConfig } from '../../../workflows/throttle/types.ts';
+
+import type { Ask, DelayRange, ThrottleConfig } from '../../../src/core/slot-protocol.ts';
+import { disregardInFlight, pause, reset, resume, setDelay } from '../../../src/throttle/index.ts';
 import { Wire } from './fetching.ts';
 import { type GrantCheck, Host } from './host.ts';
 import { Machine } from './machine.ts';

@@ -1,0 +1,159 @@
+/** The steps of the Crawl workflow: open, look, cancel. */
+
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { BadInput, parseCrawlInput } from '../src/config/index.ts';
+import { isCrawlId } from '../src/core/crawl-id.ts';
+import type { AdmittedPage, PageSettings } from '../src/core/page-input.ts';
+import {
+  type CrawlRecord,
+  endCrawl,
+  findCrawl,
+  lookAfterAll,
+  openCrawl as open,
+  readCrawl,
+  setPaused,
+} from '../src/storage/crawls.ts';
+import { cancelIdlePages, startCancelling } from '../src/storage/frontier/cancel.ts';
+import {
+  admitDue,
+  cancelBeyondBudget,
+  countPages,
+  findStalled,
+  nothingUnderWay,
+  type PageCounts,
+} from '../src/storage/frontier/sweep.ts';
+import { pageWorkflowId } from '../workflows/ids.ts';
+import type { Deps } from './deps.ts';
+
+/** Cancellations under way at once: the server takes about 50 a second by default. */
+const CANCEL_AT_ONCE = 20;
+const CANCEL_PER_ROUND = 1_000;
+
+export interface OpenedCrawl {
+  settings: PageSettings;
+  sweepIntervalMs: number;
+  /** It was being cancelled when its workflow was lost. */
+  cancelling: boolean;
+}
+
+export interface SweepResult extends Pick<PageCounts, 'pages' | 'found'> {
+  status: CrawlRecord['status'];
+  start: AdmittedPage[];
+  ended: boolean;
+}
+
+export function makeCrawlSteps(deps: Deps) {
+  const { db, config } = deps;
+  return {
+    async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<OpenedCrawl> {
+      const { settings, status } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
+      const { delay, concurrency, adaptive, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
+      const { quietMs: _, ...asking } = config.asking;
+      return {
+        settings: {
+          delay,
+          concurrency,
+          adaptive,
+          retry,
+          fetch,
+          longWaitMs,
+          heartbeatMs: config.heartbeatMs,
+          asking,
+        },
+        sweepIntervalMs,
+        cancelling: status === 'Cancelling',
+      };
+    },
+
+    async sweepCrawl({ crawlId, by }: { crawlId: string; by: string }): Promise<SweepResult> {
+      const { settings } = await deps.crawlOf(crawlId);
+      const admitted = await admitDue(db, crawlId, settings, by);
+      const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
+      if (await nothingUnderWay(db, crawlId)) await cancelBeyondBudget(db, crawlId);
+      const { pages, found, open } = await countPages(db, crawlId);
+      if (open === 0) await endCrawl(db, crawlId, 'Completed', null);
+      const { status } = await readCrawl(db, crawlId);
+      return { pages, found, status, start: [...admitted, ...stalled], ended: open === 0 };
+    },
+
+    async steerCrawl({ crawlId, status }: { crawlId: string; status: 'Running' | 'Paused' }): Promise<void> {
+      await setPaused(db, crawlId, status === 'Paused');
+    },
+
+    /** One round; returns how many pages still have to end. */
+    async cancelPages({ crawlId }: { crawlId: string }): Promise<{ open: number }> {
+      await startCancelling(db, crawlId);
+      await cancelWorkflows(deps, crawlId);
+      const open = await cancelIdlePages(db, crawlId, (page) => isRunning(deps, crawlId, page));
+      if (open === 0) await endCrawl(db, crawlId, 'Cancelled', 'cancelled on request');
+      return { open };
+    },
+  };
+}
+
+/** A crawl whose workflow was lost goes on with the settings it began with, whatever the input says now. */
+async function takeUp({ db }: Deps, crawlId: string): Promise<CrawlRecord | null> {
+  const known = await findCrawl(db, crawlId);
+  if (known === null) return null;
+  if (known.status === 'Running' || known.status === 'Paused' || known.status === 'Cancelling') {
+    await lookAfterAll(db, crawlId);
+    return known;
+  }
+  throw badInput(`The crawl "${crawlId}" is ${known.status}: choose another id.`);
+}
+
+async function openNew(deps: Deps, crawlId: string, input: unknown): Promise<CrawlRecord> {
+  try {
+    const { seeds, settings } = parse(crawlId, input, deps);
+    return await open(deps.db, { id: crawlId, seeds, settings, keyedBy: deps.config.politenessKey });
+  } catch (error) {
+    if (error instanceof BadInput) throw badInput(error.message);
+    throw error;
+  }
+}
+
+function badInput(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'BadInput');
+}
+
+function parse(crawlId: string, input: unknown, { config }: Deps): ReturnType<typeof parseCrawlInput> {
+  if (!isCrawlId(crawlId)) {
+    throw new BadInput(
+      `The workflow id "${crawlId}" cannot name a crawl: use letters, digits, ".", "_" and "-", at most 100.`,
+    );
+  }
+  return parseCrawlInput(input, config);
+}
+
+async function isRunning({ client }: Deps, crawlId: string, page: AdmittedPage): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(pageWorkflowId(crawlId, page)).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function cancelWorkflows({ client }: Deps, crawlId: string): Promise<void> {
+  const query = `RootWorkflowId='${crawlId}' AND ExecutionStatus='Running' AND WorkflowType='CrawlPage'`;
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    ids.push(workflowId);
+    if (ids.length >= CANCEL_PER_ROUND) break;
+  }
+  const workers = Array.from({ length: CANCEL_AT_ONCE }, async () => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) await cancelOne(client, id);
+  });
+  await Promise.all(workers);
+}
+
+async function cancelOne(client: Deps['client'], workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).cancel();
+  } catch (error) {
+    // It ended since it was listed.
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}

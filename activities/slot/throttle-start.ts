@@ -1,0 +1,15 @@
+/** How the throttle of a domain is started by whoever needs it first. */
+import type { AmbleConfig } from '../../src/config/index.ts';
+import { throttleId, throttleQueue } from '../../workflows/ids.ts';
+import type { ThrottleInput } from '../../workflows/throttle/domain-throttle.ts';
+
+export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: string) {
+  const args: [ThrottleInput] = [{ domain, config: { ...throttle, parallelWindowGrows: true } }];
+  return {
+    workflowId: throttleId(domain),
+    taskQueue: throttleQueue(taskQueue),
+    args,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `hands out fetch slots for ${domain}`,
+  } as const;
+}

@@ -1,0 +1,196 @@
+/**
+ * The window of the frontier: per crawl and domain at most `window` pages are Queued, that is have an open workflow that
+ * is not asleep. Admission is the only way from Pending to Queued; sitemaps have one of their own, admit-sitemaps.ts.
+ */
+import type { AdmittedPage } from '../../core/page-input.ts';
+import type { Warmup } from '../../core/settings.ts';
+import type { Database } from '../database.ts';
+import { Prisma } from '../generated/client.ts';
+import type { UrlKind } from '../generated/enums.ts';
+import type { Queries } from '../raw-sql.ts';
+import { endWarmup } from './warm-up.ts';
+
+/** Rows as the raw queries of this folder return an admitted page. */
+export interface AdmittedRow {
+  id: bigint;
+  url_hash: Uint8Array;
+  url: string;
+  domain: string;
+  kind: UrlKind;
+  priority: number;
+  attempts: number;
+  next_at: Date | null;
+}
+
+export const ADMITTED_COLUMNS = Prisma.sql`id, url_hash, url, domain, kind::text, priority, attempts, next_at`;
+
+export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
+  return {
+    pageId: row.id.toString(),
+    urlHash: Buffer.from(row.url_hash).toString('hex'),
+    url: row.url,
+    domain: row.domain,
+    ...(row.kind === 'sitemap' && { sitemap: true }),
+    priority: row.priority,
+    attempts: row.attempts,
+    nextAt: row.next_at?.getTime() ?? null,
+  };
+}
+
+/** How long a page may take from its admission to its first ask before the sweep looks after it. */
+export const FIRST_SIGN_MS = 60_000;
+
+/** A longer line is as long as this. */
+const LONGEST_LINE = 50;
+
+/** Pages one call may admit: what its caller can start without filling a history. The sweep comes for the rest. */
+const MOST_AT_ONCE = 200;
+
+export interface Admission {
+  crawlId: string;
+  window: number;
+  warmup: Warmup;
+  /** Names the caller and occasion: asked again, it gets the same pages again. */
+  by: string;
+  /** Only these domains; null: all of the crawl. */
+  domains: readonly string[] | null;
+  /** Pages of one domain that are let in at a time; unset: as many as there is room for. */
+  atOnce?: number;
+}
+
+/** Admits what there is room for and returns all pages that `by` has admitted and that nobody is known to have taken. */
+export async function admit(db: Database, admission: Admission): Promise<AdmittedPage[]> {
+  let room = MOST_AT_ONCE;
+  const lines = new Map<string, number>();
+  const domains = await domainsToFill(db, admission);
+  for (const [i, domain] of domains.entries()) {
+    // Each gets its share of what one call may admit, or the first in the alphabet would take it all.
+    const share = Math.min(admission.atOnce ?? room, Math.ceil(room / (domains.length - i)));
+    if (share === 0) break;
+    const { admitted, line } = await admitDomain(db, admission, domain, share);
+    room -= admitted;
+    lines.set(domain, line);
+  }
+  const rows = await db.$queryRaw<AdmittedRow[]>`
+    SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admitted_by = ${admission.by} AND status = 'Queued'
+    ORDER BY priority, rank, id`;
+  return rows.map((row) => {
+    const line = lines.get(row.domain);
+    return line ? { ...toAdmittedPage(row), line } : toAdmittedPage(row);
+  });
+}
+
+/** Whoever ends a crawl's warm-up lets in pages of all its domains: they have been waiting for it. */
+async function domainsToFill(db: Database, admission: Admission): Promise<string[]> {
+  const { crawlId, warmup } = admission;
+  const found = await domainsWithRoom(db, admission);
+  const isCold = found.some(({ warm }) => !warm);
+  const rows =
+    isCold && (await endWarmup(db, crawlId, warmup))
+      ? await domainsWithRoom(db, { ...admission, domains: null })
+      : found;
+  return rows.map(({ domain }) => domain);
+}
+
+/** The domains that an admission looks at: those it was given, or all of the crawl. */
+export function candidateDomains(crawlId: string, domains: readonly string[] | null): Prisma.Sql {
+  return domains === null
+    ? Prisma.sql`SELECT domain FROM crawl_domains WHERE crawl_id = ${crawlId}`
+    : Prisma.sql`SELECT unnest(${[...domains]}::text[]) AS domain`;
+}
+
+/**
+ * Domains with half of their places free or more: who then fills them starts several pages at once, which costs him one
+ * workflow task instead of one for each. Read without a lock, so that a busy domain's row is not held by everybody who
+ * links to it.
+ */
+async function domainsWithRoom(
+  db: Database,
+  { crawlId, window, domains }: Admission,
+): Promise<{ domain: string; warm: boolean }[]> {
+  const query = Prisma.sql`
+    SELECT candidate.domain, (SELECT warm FROM crawls WHERE id = ${crawlId}) FROM (${candidateDomains(crawlId, domains)}) AS candidate
+    WHERE (SELECT true FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
+             AND p.status = 'Pending' AND p.next_at IS NULL AND p.kind = 'page'
+           ORDER BY p.priority, p.rank, p.id LIMIT 1)
+      AND (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`candidate.domain`, window)}) AS queued) <= ${Math.floor(window / 2)}
+    ORDER BY candidate.domain LIMIT ${MOST_AT_ONCE}`;
+  return db.atomically((tx) => tx.$queryRaw<{ domain: string; warm: boolean }[]>(query));
+}
+
+/**
+ * A domain's pages under way, as far as they matter. Asked for in order, which only their own index can give: while all are few,
+ * any index of the crawl seems as good, and would be read from end to end for each of its domains.
+ */
+function underWay(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'
+    ORDER BY q.domain LIMIT ${window}`;
+}
+
+async function admitDomain(
+  db: Database,
+  { crawlId, window, by }: Admission,
+  domain: string,
+  atMost: number,
+): Promise<{ admitted: number; line: number }> {
+  return db.atomically(async (tx) => {
+    const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warm: boolean }[]>`
+      SELECT c.status::text, c.max_pages, c.warm FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
+      WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
+    if (crawl?.status !== 'Running') return NONE;
+    // A statement of its own: only one that begins after the lock sees what its last holder admitted.
+    const ready = await tx.$queryRaw<{ id: bigint }[]>`
+      SELECT id FROM pages
+      WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL AND kind = 'page'
+        AND (${crawl.warm} OR seed)
+      ORDER BY priority, rank, id
+      LIMIT least(${atMost}, ${window} - (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`${domain}`, window)}) AS queued))
+      FOR UPDATE SKIP LOCKED`;
+    const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
+    if (affordable === 0) return NONE;
+    const admitted = await tx.$executeRaw`
+      UPDATE pages SET status = 'Queued', admitted_by = ${by}, updated_at = now(),
+                       check_at = now() + ${FIRST_SIGN_MS} * interval '1 millisecond'
+      WHERE id = ANY(${ready.slice(0, affordable).map((row) => row.id)}::bigint[])`;
+    return { admitted, line: await lineOf(tx, crawlId, domain) };
+  });
+}
+
+const NONE = { admitted: 0, line: 0 };
+
+/** Pages that are left in line, as far as it is worth counting them. */
+async function lineOf(tx: Queries, crawlId: string, domain: string): Promise<number> {
+  const [left] = await tx.$queryRaw<{ line: number }[]>`
+    SELECT count(*)::int AS line FROM (
+      SELECT 1 FROM pages
+      WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL AND kind = 'page'
+      ORDER BY priority, rank, id LIMIT ${LONGEST_LINE}) AS counted`;
+  return left?.line ?? 0;
+}
+
+/**
+ * Takes up to `wanted` pages out of the crawl's budget and says how many it got. The lock is one that inserts of pages,
+ * which refer to the crawl, need not wait for, nor it for them.
+ */
+async function reserve(tx: Queries, crawlId: string, wanted: number): Promise<number> {
+  if (wanted === 0) return 0;
+  const [budget] = await tx.$queryRaw<{ left: number }[]>`
+    SELECT (max_pages - pages_reserved) AS left FROM crawls WHERE id = ${crawlId} FOR NO KEY UPDATE`;
+  const got = Math.max(0, Math.min(wanted, budget?.left ?? 0));
+  if (got > 0)
+    await tx.$executeRaw`UPDATE crawls SET pages_reserved = pages_reserved + ${got} WHERE id = ${crawlId}`;
+  return got;
+}
+
+/** Gives back what was reserved for a page that was admitted but not fetched. */
+export async function refundPage(tx: Queries, page: { crawl_id: string; kind: UrlKind }): Promise<void> {
+  if (page.kind === 'page') await refund(tx, page.crawl_id, 1);
+}
+
+/** Gives reserved pages back. Sitemaps are no charge on the budget, so there is nothing to give back for them. */
+export async function refund(tx: Queries, crawlId: string, pages: number): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE crawls SET pages_reserved = greatest(0, pages_reserved - ${pages})
+    WHERE id = ${crawlId} AND max_pages IS NOT NULL`;
+}

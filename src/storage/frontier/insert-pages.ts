@@ -1,0 +1,69 @@
+/** How URLs enter a crawl: each once, whoever finds it and however often. */
+
+import type { CrawlSettings, Order } from '../../core/settings.ts';
+import { type PolitenessUnit, politenessKey, urlHash } from '../../urls/index.ts';
+import { kindOf, type PageKind } from '../../urls/url-types.ts';
+import type { UrlKind } from '../generated/enums.ts';
+import type { Queries } from '../raw-sql.ts';
+
+export interface NewPage extends PageKind {
+  url: string;
+  hash: Buffer;
+  domain: string;
+  /** As a sitemap says. */
+  lastmod?: Date | null;
+}
+
+/** A normalised URL as a page of its crawl. `carried`: the keyword of the page or seed that it comes from. */
+export function newPage(
+  { types }: Pick<CrawlSettings, 'types'>,
+  keyedBy: PolitenessUnit,
+  url: string,
+  carried: string | null,
+  hash = urlHash(url),
+): NewPage {
+  return { url, hash, domain: politenessKey(url, keyedBy), ...kindOf(types, url, carried) };
+}
+
+/**
+ * Inserts the pages a crawl does not have yet. They are numbered as they were found, which is the order they are admitted in, and
+ * inserted sorted by hash, so that two pages full of the same links wait for each other's rows in the same order instead of
+ * dead-locking. A page that is known uses up a number all the same: there are enough.
+ */
+export async function insertPages(
+  tx: Queries,
+  batch: {
+    crawlId: string;
+    order: Order;
+    depth: number;
+    hops: number;
+    seed: boolean;
+    foundOn: bigint | null;
+    kind?: UrlKind;
+    pages: readonly NewPage[];
+  },
+): Promise<void> {
+  if (batch.pages.length === 0) return;
+  const { pages } = batch;
+  const domains = [...new Set(pages.map(({ domain }) => domain))].sort();
+  await tx.$executeRaw`
+    WITH met AS (
+      INSERT INTO crawl_domains (crawl_id, domain)
+      SELECT ${batch.crawlId}, domain FROM unnest(${domains}::text[]) AS domain
+      ON CONFLICT DO NOTHING),
+    found AS MATERIALIZED (
+      SELECT nextval('pages_id_seq') AS id, url, decode(hash, 'hex') AS hash, domain, type, priority, keyword, lastmod
+      FROM unnest(${pages.map((p) => p.url)}::text[], ${pages.map((p) => p.hash.toString('hex'))}::text[],
+                  ${pages.map((p) => p.domain)}::text[], ${pages.map((p) => p.type)}::text[],
+                  ${pages.map((p) => p.priority)}::int[], ${pages.map((p) => p.keyword)}::text[],
+                  ${pages.map((p) => p.lastmod?.toISOString() ?? null)}::text[])
+           AS page (url, hash, domain, type, priority, keyword, lastmod))
+    INSERT INTO pages (id, crawl_id, url, url_hash, domain, type, priority, keyword, rank, depth, hops, seed, found_on, kind,
+                       lastmod)
+    SELECT id, ${batch.crawlId}, url, hash, domain, type, priority, keyword,
+           CASE WHEN ${batch.order === 'shuffled'} THEN floor(random() * 2147483648)::int ELSE 0 END,
+           ${batch.depth}, ${batch.hops}, ${batch.seed}, ${batch.foundOn}::bigint,
+           ${batch.kind ?? 'page'}::url_kind, lastmod::timestamptz
+    FROM found ORDER BY hash, id
+    ON CONFLICT (crawl_id, url_hash) DO NOTHING`;
+}

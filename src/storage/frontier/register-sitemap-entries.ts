@@ -1,0 +1,116 @@
+/**
+ * What a sitemap lists enters the frontier, a batch in a transaction of its own: 50,000 pages are never locked together, and
+ * a read that breaks off half-way is repeated at no harm.
+ */
+import type { CrawlSettings } from '../../core/settings.ts';
+import type { SitemapEntry } from '../../sitemaps/index.ts';
+import {
+  countSkip,
+  hostnameOf,
+  inScope,
+  normaliseUrl,
+  type PolitenessUnit,
+  type SkipCounts,
+  type SkipReason,
+  whyNotFollow,
+} from '../../urls/index.ts';
+import type { Database } from '../database.ts';
+import { isUnderWay, lockPage, type PageRow } from '../pages/page-row.ts';
+import { insertPages, type NewPage, newPage } from './insert-pages.ts';
+import { registerSitemaps } from './register-sitemaps.ts';
+import { letIntoDomain } from './url-quotas.ts';
+
+export interface ListedEntries {
+  settings: CrawlSettings;
+  keyedBy: PolitenessUnit;
+  /** The sitemap. */
+  pageId: string;
+  entries: readonly SitemapEntry[];
+}
+
+/** As a link on the page it was started from would be: with `maxDepth` 0, a crawl keeps to its seeds. */
+const ENTRY_DEPTH = 1;
+
+/** By the protocol an index lists no other index. Some do all the same, so one such step is taken. */
+const MOST_INDEXES = 2;
+
+/**
+ * A page is held to the crawl's scope like any link, whichever host its sitemap is on: what may be fetched is for the
+ * robots.txt of its own host to say. A further sitemap must be in scope or on the host of its index. Returns how many of
+ * them were left out, and why.
+ */
+export async function registerEntries(db: Database, listed: ListedEntries): Promise<SkipCounts> {
+  const { settings, keyedBy, pageId, entries } = listed;
+  const { pages, skipped } = await db.atomically(async (tx) => {
+    const skipped: SkipCounts = {};
+    const skip = (reason: SkipReason, urls = 1): void => countSkip(skipped, reason, urls);
+    const sitemap = await lockPage(tx, pageId);
+    // It has ended meanwhile, cancelled perhaps: then nobody would look after what is added now.
+    if (sitemap === null || !isUnderWay(sitemap)) return { pages: [], skipped };
+    const { further, pages: listedPages } = sorted(settings, keyedBy, sitemap, entries, skip);
+    const pages = await letIntoDomain(tx, settings, sitemap.crawl_id, listedPages, skip);
+    await registerSitemaps(tx, keyedBy, sitemap, further, sitemap.depth + 1, skip);
+    await insertPages(tx, {
+      crawlId: sitemap.crawl_id,
+      order: settings.order,
+      depth: ENTRY_DEPTH,
+      hops: 0,
+      seed: false,
+      foundOn: sitemap.id,
+      pages,
+    });
+    return { pages: pages.map((page) => ({ ...page, crawlId: sitemap.crawl_id })), skipped };
+  });
+  await recordLastmod(db, pages);
+  return skipped;
+}
+
+function sorted(
+  settings: CrawlSettings,
+  keyedBy: PolitenessUnit,
+  sitemap: PageRow,
+  entries: readonly SitemapEntry[],
+  skip: (reason: SkipReason) => void,
+): { further: string[]; pages: NewPage[] } {
+  const follow = { ...settings, seedHosts: sitemap.scope_hosts };
+  const host = hostnameOf(sitemap.url);
+  const further: string[] = [];
+  const pages: NewPage[] = [];
+  for (const { kind, url, lastmod } of entries) {
+    if (kind === 'sitemap') {
+      if (sitemap.depth >= MOST_INDEXES) skip('too many sitemap indexes in a row');
+      else if (hostnameOf(url) !== host && !inScope(url, follow)) skip('out of scope');
+      else further.push(url);
+      continue;
+    }
+    const target = normaliseUrl(url, undefined, settings.urls);
+    // It has been read as a URL before: all that can be against it now is the crawl's own bound.
+    const reason = target.ok ? whyNotFollow(target.url, follow) : 'too long';
+    if (target.ok && reason === null)
+      pages.push({ ...newPage(settings, keyedBy, target.url, sitemap.keyword), lastmod });
+    else if (reason !== null) skip(reason);
+  }
+  return { further, pages };
+}
+
+/**
+ * For pages that were known before; of several dates the latest holds. In a statement of its own that waits for nobody: held
+ * together with the rows inserted above, locks on pages under way would close a ring. A page that is being recorded at
+ * this very moment goes without.
+ */
+async function recordLastmod(db: Database, pages: readonly (NewPage & { crawlId: string })[]): Promise<void> {
+  const dated = pages.filter(({ lastmod }) => lastmod);
+  const [first] = dated;
+  if (first === undefined) return;
+  await db.$executeRaw`
+    WITH said AS (
+      SELECT decode(hash, 'hex') AS hash, max(lastmod::timestamptz) AS lastmod
+      FROM unnest(${dated.map(({ hash }) => hash.toString('hex'))}::text[],
+                  ${dated.map(({ lastmod }) => lastmod?.toISOString() ?? null)}::text[]) AS listed (hash, lastmod)
+      GROUP BY 1),
+    newer AS (
+      SELECT page.id, said.lastmod FROM said JOIN pages page ON page.crawl_id = ${first.crawlId} AND page.url_hash = said.hash
+      WHERE coalesce(page.lastmod, '-infinity') < said.lastmod
+      FOR UPDATE OF page SKIP LOCKED)
+    UPDATE pages SET lastmod = newer.lastmod FROM newer WHERE pages.id = newer.id`;
+}

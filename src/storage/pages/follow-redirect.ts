@@ -1,0 +1,89 @@
+/** A redirect ends its page; the target becomes a page of its own, so it is fetched once whoever points at it. */
+import type { CrawlSettings } from '../../core/settings.ts';
+import { looksLikeSitemap } from '../../sitemaps/index.ts';
+import { hostnameOf, type PolitenessUnit, type SkipReason, urlHash, whyNotFollow } from '../../urls/index.ts';
+import { insertPages, newPage } from '../frontier/insert-pages.ts';
+import { letIn } from '../frontier/url-quotas.ts';
+import type { Queries } from '../raw-sql.ts';
+import type { PageRow } from './page-row.ts';
+
+export interface Followed {
+  /** Domains in which there may now be something to admit. */
+  domains: string[];
+  /** Why the target is not followed; null: it is. */
+  refusal: string | null;
+}
+
+export async function followRedirect(
+  tx: Queries,
+  settings: CrawlSettings,
+  keyedBy: PolitenessUnit,
+  page: PageRow,
+  target: string,
+): Promise<Followed> {
+  const refusal = refusalOf(settings, page, target) ?? (await circleOf(tx, settings, page, target));
+  if (refusal !== null) return { domains: [], refusal };
+  const followed = newPage(settings, keyedBy, target, page.keyword);
+  if (page.kind === 'page') {
+    const full: SkipReason[] = [];
+    await letIn(tx, settings, page.crawl_id, [followed], (reason) => full.push(reason));
+    // Where a seed moved to is what people asked for: it counts, and comes in even where there is no room.
+    if (!page.seed && full[0] !== undefined) return { domains: [], refusal: notFollowed(full[0]) };
+  }
+  await insertPages(tx, {
+    crawlId: page.crawl_id,
+    order: settings.order,
+    depth: page.depth,
+    hops: page.hops + 1,
+    seed: page.seed,
+    foundOn: page.id,
+    kind: page.kind,
+    // Without a type of its own it is as urgent as the page it stands for.
+    pages: [{ ...followed, priority: followed.type === null ? page.priority : followed.priority }],
+  });
+  // People name a seed by its old address: where it moved to is what they meant.
+  if (page.seed) await widenScope(tx, page, hostnameOf(target));
+  return { domains: [followed.domain], refusal };
+}
+
+/** Without this look ahead a circle would end just as well, but as pages that all claim to lead somewhere. */
+async function circleOf(
+  tx: Queries,
+  { maxRedirects }: CrawlSettings,
+  page: PageRow,
+  target: string,
+): Promise<string | null> {
+  const [back] = await tx.$queryRaw<unknown[]>`
+    WITH RECURSIVE ahead (redirect_to, step) AS (
+      SELECT redirect_to, 1 FROM pages WHERE crawl_id = ${page.crawl_id} AND url_hash = ${urlHash(target)}
+      UNION ALL
+      SELECT next.redirect_to, step + 1 FROM ahead JOIN pages next
+        ON next.crawl_id = ${page.crawl_id} AND next.url_hash = sha256(convert_to(ahead.redirect_to, 'UTF8'))
+      WHERE step <= ${maxRedirects})
+    SELECT 1 FROM ahead WHERE redirect_to = ${page.url} LIMIT 1`;
+  return back === undefined ? null : 'not followed: the redirects lead in a circle';
+}
+
+async function widenScope(tx: Queries, page: PageRow, host: string): Promise<void> {
+  if (page.scope_hosts.includes(host)) return;
+  await tx.$executeRaw`
+    UPDATE crawls SET scope_hosts = array_append(scope_hosts, ${host})
+    WHERE id = ${page.crawl_id} AND NOT scope_hosts @> ARRAY[${host}]`;
+}
+
+function refusalOf(settings: CrawlSettings, page: PageRow, target: string): string | null {
+  if (page.hops >= settings.maxRedirects)
+    return `not followed: more than ${settings.maxRedirects} redirects in a row`;
+  if (page.kind === 'sitemap') {
+    if (!looksLikeSitemap(target)) return 'not followed: the target does not look like a sitemap';
+    // What a robots.txt points to may be out of scope, and may move within its host.
+    if (hostnameOf(target) === hostnameOf(page.url)) return null;
+  }
+  if (page.seed) return null;
+  const reason = whyNotFollow(target, { ...settings, seedHosts: page.scope_hosts });
+  return reason === null ? null : notFollowed(reason);
+}
+
+function notFollowed(reason: SkipReason): string {
+  return reason === 'out of scope' ? 'not followed: the target is out of scope' : `not followed: ${reason}`;
+}

@@ -1,0 +1,78 @@
+/** Every outbound link is kept; those in scope enter the frontier. */
+import type { CrawlSettings } from '../../core/settings.ts';
+import {
+  countSkip,
+  type PolitenessUnit,
+  type SkipCounts,
+  type SkipReason,
+  urlHash,
+  whyNotFollow,
+} from '../../urls/index.ts';
+import { insertPages, newPage } from '../frontier/insert-pages.ts';
+import { letIn } from '../frontier/url-quotas.ts';
+import type { Queries } from '../raw-sql.ts';
+import type { PageRow } from './page-row.ts';
+
+export interface OutLink {
+  /** Normalised and absolute. */
+  url: string;
+  anchor: string | null;
+  rel: string | null;
+  nofollow: boolean;
+}
+
+export interface Registered {
+  /** Of the links that were let in. */
+  domains: string[];
+  /** Those that were not. */
+  skipped: SkipCounts;
+}
+
+export async function registerLinks(
+  tx: Queries,
+  settings: CrawlSettings,
+  keyedBy: PolitenessUnit,
+  page: PageRow,
+  links: readonly OutLink[],
+): Promise<Registered> {
+  const skipped: SkipCounts = {};
+  if (links.length === 0) return { domains: [], skipped };
+  const hashed = links.map((link) => ({ link, hash: urlHash(link.url) }));
+  await tx.$executeRaw`
+    INSERT INTO links (page_id, url_hash, url, anchor, rel)
+    SELECT ${page.id}, decode(hash, 'hex'), url, anchor, rel
+    FROM unnest(${hashed.map(({ hash }) => hash.toString('hex'))}::text[], ${hashed.map(({ link }) => link.url)}::text[],
+                ${hashed.map(({ link }) => link.anchor)}::text[], ${hashed.map(({ link }) => link.rel)}::text[])
+         AS link (hash, url, anchor, rel)
+    ON CONFLICT DO NOTHING`;
+  const skip = (reason: SkipReason): void => countSkip(skipped, reason);
+  const followed = hashed.filter(({ link }) => {
+    const reason = whyNot(settings, page, link);
+    if (reason !== null) skip(reason);
+    return reason === null;
+  });
+  const pages = await letIn(
+    tx,
+    settings,
+    page.crawl_id,
+    followed.map(({ link, hash }) => newPage(settings, keyedBy, link.url, page.keyword, hash)),
+    skip,
+  );
+  await insertPages(tx, {
+    crawlId: page.crawl_id,
+    order: settings.order,
+    depth: page.depth + 1,
+    hops: 0,
+    seed: false,
+    foundOn: page.id,
+    pages,
+  });
+  return { domains: [...new Set(pages.map(({ domain }) => domain))], skipped };
+}
+
+function whyNot(settings: CrawlSettings, page: PageRow, link: OutLink): SkipReason | null {
+  if (link.nofollow) return 'nofollow';
+  const reason = whyNotFollow(link.url, { ...settings, seedHosts: page.scope_hosts });
+  if (reason !== null) return reason;
+  return settings.maxDepth !== null && page.depth >= settings.maxDepth ? 'beyond max-depth' : null;
+}

@@ -1,0 +1,158 @@
+/** Everything the tables know about one page: where it stands, what goes before it, what was tried. */
+import { completeSettings, type StoredSettings } from '../../config/complete-settings.ts';
+import { normaliseUrl, originOf, urlHash } from '../../urls/index.ts';
+import type { CrawlRecord } from '../crawls.ts';
+import type { Database } from '../database.ts';
+import type { Page, PageCrawl } from '../generated/client.ts';
+import { type ChainLink, readChain } from './redirect-chain.ts';
+
+const SHOWN = {
+  id: true,
+  crawlId: true,
+  url: true,
+  urlHash: true,
+  domain: true,
+  kind: true,
+  status: true,
+  reason: true,
+  depth: true,
+  priority: true,
+  rank: true,
+  seed: true,
+  attempts: true,
+  nextAt: true,
+  redirectTo: true,
+  statusCode: true,
+  title: true,
+  fetchedAt: true,
+} as const;
+
+export type ReportedPage = Pick<Page, keyof typeof SHOWN>;
+
+export interface ReportedCrawl {
+  id: string;
+  status: CrawlRecord['status'];
+  maximumAttempts: number;
+  window: number;
+  /** null: it is over. Until then, or until so many pages are pending, only seeds begin. */
+  warmup: { pending: number; until: Date } | null;
+  /** null: as many pages as it finds. `reserved`: those that have begun, but for the ones that were not fetched. */
+  budget: { maxPages: number; reserved: number } | null;
+}
+
+export interface PageReport {
+  crawl: ReportedCrawl;
+  /** Other crawls that have this URL, the newest first. */
+  alsoIn: string[];
+  page: ReportedPage;
+  /** In order. */
+  attempts: PageCrawl[];
+  /** Only for a page that is Pending and due: how many of its kind are admitted before it in its domain, and how many of any kind have begun. */
+  before: { pending: number; queued: number } | null;
+  /** null: its robots.txt is in order, or not asked for yet. */
+  robotsTrouble: { error: string; since: Date; heldUntil: Date } | null;
+  /** The redirects that lead here, and on from here. */
+  chain: ChainLink[];
+}
+
+/** Of the newest crawl that has it, unless one is named; null: no crawl has it. */
+export async function readPage(db: Database, rawUrl: string, crawlId?: string): Promise<PageReport | null> {
+  const { page, alsoIn } = (await findPage(db, rawUrl, crawlId)) ?? {};
+  const found = page && (await findCrawl(db, page.crawlId));
+  if (!page || !alsoIn || !found) return null;
+  const { crawl, maxRedirects } = found;
+  const [attempts, before, robotsTrouble, chain] = await Promise.all([
+    db.pageCrawl.findMany({ where: { pageId: page.id }, orderBy: { attempt: 'asc' } }),
+    page.status === 'Pending' && page.nextAt === null ? countBefore(db, page) : null,
+    findRobotsTrouble(db, page),
+    readChain(db, page, maxRedirects),
+  ]);
+  return { crawl, alsoIn, page, attempts, before, robotsTrouble, chain };
+}
+
+async function findCrawl(
+  db: Database,
+  id: string,
+): Promise<{ crawl: ReportedCrawl; maxRedirects: number } | null> {
+  const row = await db.crawl.findUnique({ where: { id } });
+  if (row === null) return null;
+  const { retry, window, warmup, maxRedirects } = completeSettings(row.settings as StoredSettings);
+  const crawl: ReportedCrawl = {
+    id,
+    status: row.status,
+    maximumAttempts: retry.maximumAttempts,
+    window,
+    warmup: row.warm
+      ? null
+      : { pending: warmup.pending, until: new Date(row.createdAt.getTime() + warmup.atMostMs) },
+    budget: row.maxPages === null ? null : { maxPages: row.maxPages, reserved: row.pagesReserved },
+  };
+  return { crawl, maxRedirects };
+}
+
+async function findPage(
+  db: Database,
+  rawUrl: string,
+  crawlId: string | undefined,
+): Promise<{ page: ReportedPage; alsoIn: string[] } | null> {
+  const names = await namesOf(db, rawUrl);
+  // From the crawls to the page: its hash is indexed only together with its crawl.
+  const found = await db.$queryRaw<{ id: bigint; crawl_id: string }[]>`
+    SELECT page.id, page.crawl_id
+    FROM unnest(${names.map(({ crawlId }) => crawlId)}::text[], ${names.map(({ hash }) => hash)}::text[])
+         WITH ORDINALITY AS name (crawl_id, hash, place)
+    JOIN pages page ON page.crawl_id = name.crawl_id AND page.url_hash = decode(name.hash, 'hex')
+    ORDER BY name.place`;
+  const rows = found.filter((row, at) => found.findIndex((one) => one.crawl_id === row.crawl_id) === at);
+  const chosen = rows.find((row) => crawlId === undefined || row.crawl_id === crawlId);
+  const page = chosen && (await db.page.findUnique({ where: { id: chosen.id }, select: SHOWN }));
+  if (!page) return null;
+  return { page, alsoIn: rows.map((row) => row.crawl_id).filter((id) => id !== page.crawlId) };
+}
+
+/**
+ * What each crawl may have the URL as, the newest crawl first: as its rules write it, and, for the target of a redirect,
+ * which is kept as it was sent, as the URL standard does.
+ */
+async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string; hash: string }[]> {
+  const crawls = await db.crawl.findMany({
+    orderBy: { createdAt: 'desc' },
+    select: { id: true, settings: true },
+  });
+  return crawls.flatMap(({ id: crawlId, settings }) => {
+    const { urls } = completeSettings(settings as StoredSettings);
+    const names = [normaliseUrl(rawUrl, undefined, urls), normaliseUrl(rawUrl)];
+    const hashes = names.flatMap((name) => (name.ok ? [Buffer.from(urlHash(name.url)).toString('hex')] : []));
+    return [...new Set(hashes)].map((hash) => ({ crawlId, hash }));
+  });
+}
+
+async function countBefore(
+  db: Database,
+  { crawlId, domain, kind, priority, rank, id }: ReportedPage,
+): Promise<{ pending: number; queued: number }> {
+  const [pending, queued] = await Promise.all([
+    db.page.count({
+      where: {
+        ...{ crawlId, domain, kind, status: 'Pending', nextAt: null },
+        OR: [
+          { priority: { lt: priority } },
+          { priority, rank: { lt: rank } },
+          { priority, rank, id: { lt: id } },
+        ],
+      },
+    }),
+    db.page.count({ where: { crawlId, domain, status: 'Queued' } }),
+  ]);
+  return { pending, queued };
+}
+
+async function findRobotsTrouble(db: Database, { url }: ReportedPage): Promise<PageReport['robotsTrouble']> {
+  const row = await db.robots.findUnique({
+    where: { origin: originOf(url) },
+    select: { error: true, heldUntil: true, fetchedAt: true, failingSince: true },
+  });
+  // Rules that could be read once hold while a refresh fails.
+  if (!row?.error || row.heldUntil === null || row.fetchedAt !== null) return null;
+  return { error: row.error, since: row.failingSince ?? row.heldUntil, heldUntil: row.heldUntil };
+}

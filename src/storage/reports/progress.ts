@@ -1,0 +1,187 @@
+/** Where a crawl stands: what the live display draws and `--json` prints. */
+import { FINAL_STATUSES, OPEN_STATUSES, type Outcome, type PageStatus } from '../../core/outcome.ts';
+import type { SkipCounts } from '../../urls/index.ts';
+import type { Database } from '../database.ts';
+import type { CrawlStatus, UrlKind } from '../generated/enums.ts';
+
+export interface Progress {
+  crawl: string;
+  status: CrawlStatus;
+  /** Why it ended as it did, where that is not obvious. */
+  reason: string | null;
+  /** URLs that entered the crawl: the sum of `pages`. */
+  found: number;
+  pages: Record<PageStatus, number>;
+  /** The same for sitemaps, which are no pages. */
+  sitemaps: Record<PageStatus, number>;
+  /** Of pages and sitemaps. */
+  attempts: Record<Outcome, number>;
+  /** Links that did not become pages, as often as pages have them, by reason. */
+  skipped: SkipCounts;
+  /** From its start to its end, or to now. */
+  seconds: number;
+  /** Domains that may not be asked again just yet, soonest first; a handful of them. */
+  cooling: Cooling[];
+}
+
+export interface Cooling {
+  domain: string;
+  readyInMs: number;
+}
+
+const MOST_COOLING = 5;
+
+/** Domains looked at to find those: it bounds the work of a crawl with thousands of them. */
+const MOST_DOMAINS = 50;
+
+/** null: there is no such crawl. */
+export async function readProgress(db: Database, crawlId: string): Promise<Progress | null> {
+  const crawl = await db.crawl.findUnique({
+    where: { id: crawlId },
+    select: { status: true, reason: true, createdAt: true, finishedAt: true },
+  });
+  if (!crawl) return null;
+  const [{ pages, sitemaps }, attempts, skipped, cooling] = await Promise.all([
+    countPages(db, crawlId),
+    countAttempts(db, crawlId),
+    countSkipped(db, crawlId),
+    crawl.finishedAt ? [] : readCooling(db, crawlId),
+  ]);
+  return {
+    crawl: crawlId,
+    status: crawl.status,
+    reason: crawl.reason,
+    found: Object.values(pages).reduce((sum, count) => sum + count, 0),
+    pages,
+    sitemaps,
+    attempts,
+    skipped,
+    seconds: ((crawl.finishedAt ?? new Date()).getTime() - crawl.createdAt.getTime()) / 1_000,
+    cooling,
+  };
+}
+
+export function openPages({ pages }: Progress): number {
+  return OPEN_STATUSES.reduce((sum, status) => sum + pages[status], 0);
+}
+
+export function donePages({ pages }: Progress): number {
+  return FINAL_STATUSES.reduce((sum, status) => sum + pages[status], 0);
+}
+
+/** Every crawl in this database, the newest first. */
+export async function listCrawls(db: Database, most: number): Promise<Progress[]> {
+  const crawls = await db.crawl.findMany({
+    select: { id: true },
+    orderBy: { createdAt: 'desc' },
+    take: most,
+  });
+  const all = await Promise.all(crawls.map(({ id }) => readProgress(db, id)));
+  return all.filter((progress) => progress !== null);
+}
+
+export interface DomainCounts {
+  domain: string;
+  found: number;
+  open: number;
+  fetched: number;
+  failed: number;
+  /** By an operator, for all crawls. */
+  paused: boolean;
+}
+
+/** The domains with the most pages first. */
+export async function readDomains(db: Database, crawlId: string, most: number): Promise<DomainCounts[]> {
+  return db.$queryRaw<DomainCounts[]>`
+    SELECT page.domain, count(*)::int AS found,
+           count(*) FILTER (WHERE status IN ('Pending', 'Queued', 'Waiting'))::int AS open,
+           count(*) FILTER (WHERE status = 'Fetched')::int AS fetched,
+           count(*) FILTER (WHERE status = 'Failed')::int AS failed,
+           coalesce(bool_or(domain.paused), false) AS paused
+    FROM pages page LEFT JOIN domains domain ON domain.name = page.domain
+    WHERE page.crawl_id = ${crawlId} AND page.kind = 'page'
+    GROUP BY page.domain ORDER BY found DESC, page.domain LIMIT ${most}`;
+}
+
+export interface OpenPage {
+  url: string;
+  status: PageStatus;
+  attempts: number;
+  nextAt: Date | null;
+  reason: string | null;
+}
+
+/** Pages that have a workflow, and why they are not fetched yet. */
+export async function readOpenPages(db: Database, crawlId: string, most: number): Promise<OpenPage[]> {
+  return db.page.findMany({
+    where: { crawlId, status: { in: ['Queued', 'Waiting'] } },
+    select: { url: true, status: true, attempts: true, nextAt: true, reason: true },
+    orderBy: [{ nextAt: { sort: 'asc', nulls: 'first' } }, { priority: 'asc' }, { id: 'asc' }],
+    take: most,
+  });
+}
+
+const NO_PAGES: Record<PageStatus, number> = {
+  Pending: 0,
+  Queued: 0,
+  Waiting: 0,
+  Fetched: 0,
+  Redirected: 0,
+  Rejected: 0,
+  Blocked: 0,
+  Failed: 0,
+  Cancelled: 0,
+};
+
+async function countPages(db: Database, crawlId: string): Promise<Pick<Progress, 'pages' | 'sitemaps'>> {
+  const rows = await db.page.groupBy({ by: ['kind', 'status'], where: { crawlId }, _count: true });
+  const of = (kind: UrlKind): Record<PageStatus, number> => ({
+    ...NO_PAGES,
+    ...Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.status, row._count])),
+  });
+  return { pages: of('page'), sitemaps: of('sitemap') };
+}
+
+const NO_ATTEMPTS: Record<Outcome, number> = {
+  Success: 0,
+  Rejected: 0,
+  Blocked4xx: 0,
+  Blocked5xx: 0,
+  BlockedRobots: 0,
+  Failed: 0,
+  Timeout: 0,
+};
+
+async function countAttempts(db: Database, crawlId: string): Promise<Record<Outcome, number>> {
+  const rows = await db.$queryRaw<{ outcome: Outcome; count: number }[]>`
+    SELECT attempt.outcome::text AS outcome, count(*)::int AS count
+    FROM page_crawls attempt JOIN pages page ON page.id = attempt.page_id
+    WHERE page.crawl_id = ${crawlId}
+    GROUP BY attempt.outcome`;
+  return { ...NO_ATTEMPTS, ...Object.fromEntries(rows.map((row) => [row.outcome, row.count])) };
+}
+
+async function countSkipped(db: Database, crawlId: string): Promise<SkipCounts> {
+  const rows = await db.$queryRaw<{ reason: string; count: number }[]>`
+    SELECT skipped.reason, sum(skipped.links::int)::int AS count
+    FROM pages, jsonb_each_text(links_skipped) AS skipped (reason, links)
+    WHERE crawl_id = ${crawlId} AND links_skipped IS NOT NULL
+    GROUP BY skipped.reason ORDER BY count DESC, reason`;
+  return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
+}
+
+/** Only domains with pages in line: the others have nothing to wait for. */
+async function readCooling(db: Database, crawlId: string): Promise<Cooling[]> {
+  return db.$queryRaw<Cooling[]>`
+    SELECT line.domain, ceil(latest.ready_in_ms)::int AS "readyInMs"
+    FROM (
+      SELECT DISTINCT domain FROM pages
+      WHERE crawl_id = ${crawlId} AND status = 'Queued' ORDER BY domain LIMIT ${MOST_DOMAINS}
+    ) line
+    CROSS JOIN LATERAL (
+      SELECT min_gap_ms - extract(epoch FROM now() - started_at) * 1000 AS ready_in_ms
+      FROM requests WHERE domain = line.domain ORDER BY started_at DESC LIMIT 1
+    ) latest
+    WHERE latest.ready_in_ms > 0
+    ORDER BY latest.ready_in_ms LIMIT ${MOST_COOLING}`;
+}

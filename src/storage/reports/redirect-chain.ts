@@ -1,0 +1,43 @@
+/** The chain of redirects that a page is part of, read back from any of its pages. */
+import type { Database } from '../database.ts';
+
+export interface ChainLink {
+  url: string;
+  /** Redirects from the page in question: negative before it, positive after it. */
+  step: number;
+}
+
+/** Many a site sends its whole past to one page. */
+const MOST_BEFORE = 20;
+
+/** In order, without the page itself; [] where no redirect leads to it or away from it. */
+export async function readChain(
+  db: Database,
+  page: { id: bigint; crawlId: string; url: string },
+  maxRedirects: number,
+): Promise<ChainLink[]> {
+  // The last one is not followed, and known all the same.
+  const farthest = maxRedirects + 1;
+  const [before, after] = await Promise.all([
+    db.$queryRaw<ChainLink[]>`
+      WITH RECURSIVE back (id, url, step) AS (
+        SELECT id, url, 0 FROM pages WHERE id = ${page.id}
+        UNION ALL
+        SELECT source.id, source.url, step - 1 FROM back JOIN pages source
+          ON source.redirect_to = back.url AND source.crawl_id = ${page.crawlId}
+        WHERE step > ${-farthest})
+      SELECT url, step FROM back WHERE step < 0 ORDER BY step DESC, id LIMIT ${MOST_BEFORE}`,
+    db.$queryRaw<ChainLink[]>`
+      WITH RECURSIVE ahead (url, step) AS (
+        SELECT redirect_to, 1 FROM pages WHERE id = ${page.id}
+        UNION ALL
+        SELECT next.redirect_to, step + 1 FROM ahead JOIN pages next
+          ON next.crawl_id = ${page.crawlId} AND next.url_hash = sha256(convert_to(ahead.url, 'UTF8'))
+        WHERE step < ${farthest})
+      SELECT url, step FROM ahead WHERE url IS NOT NULL ORDER BY step`,
+  ]);
+  // A circle would go round for as long as it is looked at.
+  const seen = new Set([page.url]);
+  const isNew = ({ url }: ChainLink): boolean => !seen.has(url) && Boolean(seen.add(url));
+  return [...before.filter(isNew), ...after.filter(isNew)].sort((one, other) => one.step - other.step);
+}

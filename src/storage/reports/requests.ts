@@ -1,0 +1,121 @@
+/** The requests on record as the proof of politeness reads them: a batch at a time, whatever their number. */
+import { mannersFor } from '../../core/domain-politeness.ts';
+import type { KeptRules, OverTried, RecordedRequest, Records } from '../../verify/index.ts';
+import { remember } from '../../worker/remember.ts';
+import { findCrawl } from '../crawls.ts';
+import type { Database } from '../database.ts';
+import { Prisma } from '../generated/client.ts';
+
+const BATCH = 5_000;
+const DOMAINS_AT_ONCE = 1_000;
+/** Settings in memory at a time; the rules of one crawl may be many. */
+const CRAWLS_KEPT = 100;
+
+/** Of one crawl; null: of all. `maxCrawlDelayMs`: for rules that were kept before it was noted with them. */
+export function readRecords(
+  db: Database,
+  crawlId: string | null,
+  { maxCrawlDelayMs }: Pick<KeptRules, 'maxCrawlDelayMs'>,
+): Records {
+  const crawlOf = remember(CRAWLS_KEPT, (id) => findCrawl(db, id));
+  return {
+    domains: () => domainsOf(db, crawlId),
+    requests: (domain) => requestsTo(db, domain),
+    rules: (id) => readRules(db, id, maxCrawlDelayMs),
+    wish: async (id, domain) => {
+      const crawl = await crawlOf(id);
+      if (crawl === null) return null;
+      const { delay, concurrency } = mannersFor(crawl.settings, domain);
+      return { shortestGapMs: delay.minMs, concurrency };
+    },
+    overTried: () => overTried(db, crawlId),
+  };
+}
+
+async function* domainsOf(db: Database, crawlId: string | null): AsyncGenerator<string> {
+  for (let after = ''; ; ) {
+    const rows = await db.$queryRaw<{ domain: string }[]>`
+      SELECT DISTINCT domain FROM requests
+      WHERE domain > ${after} ${crawlId === null ? Prisma.empty : Prisma.sql`AND crawl_id = ${crawlId}`}
+      ORDER BY domain LIMIT ${DOMAINS_AT_ONCE}`;
+    for (const { domain } of rows) yield domain;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.domain;
+  }
+}
+
+interface RequestRow {
+  lease_id: string;
+  crawl_id: string;
+  url: string;
+  is_robots: boolean;
+  started_at: Date;
+  started_error_ms: number;
+  min_gap_ms: number;
+  measured_from: string | null;
+  rules_id: bigint | null;
+  agent: string | null;
+}
+
+/** After the last one instead of by offset: a batch further on costs the same as the first. */
+async function* requestsTo(db: Database, domain: string): AsyncGenerator<RecordedRequest> {
+  let last: Pick<RequestRow, 'started_at' | 'lease_id'> = { started_at: new Date(0), lease_id: '' };
+  for (;;) {
+    const rows: RequestRow[] = await db.$queryRaw<RequestRow[]>`
+      SELECT lease_id, crawl_id, url, purpose = 'robots' AS is_robots, started_at, started_error_ms, min_gap_ms,
+             measured_from, rules_id, agent
+      FROM requests WHERE domain = ${domain} AND (started_at, lease_id) > (${last.started_at}, ${last.lease_id})
+      ORDER BY started_at, lease_id LIMIT ${BATCH}`;
+    for (const row of rows) yield toRequest(domain, row);
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = end;
+  }
+}
+
+function toRequest(domain: string, row: RequestRow): RecordedRequest {
+  return {
+    leaseId: row.lease_id,
+    domain,
+    crawlId: row.crawl_id,
+    url: row.url,
+    isRobots: row.is_robots,
+    startedAtMs: row.started_at.getTime(),
+    startedErrorMs: row.started_error_ms,
+    minGapMs: row.min_gap_ms,
+    measuredFrom: row.measured_from,
+    allowedBy:
+      row.rules_id === null || row.agent === null
+        ? null
+        : { rulesId: row.rules_id.toString(), agent: row.agent },
+  };
+}
+
+async function readRules(db: Database, id: string, usualMost: number): Promise<KeptRules | null> {
+  const kept = await db.robotsRules.findUnique({ where: { id: BigInt(id) } });
+  if (kept === null) return null;
+  const { origin, body, createdAt, maxCrawlDelayMs } = kept;
+  return { origin, body, keptAtMs: createdAt.getTime(), maxCrawlDelayMs: maxCrawlDelayMs ?? usualMost };
+}
+
+async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<OverTried> {
+  for (let after = 0n; ; ) {
+    const rows = await db.$queryRaw<
+      { id: bigint; crawl_id: string; url: string; attempts: number; allowed: number }[]
+    >`
+      SELECT page.id, page.crawl_id, page.url, tried.attempts,
+             (crawl.settings -> 'retry' ->> 'maximumAttempts')::int AS allowed
+      FROM pages page JOIN crawls crawl ON crawl.id = page.crawl_id
+      CROSS JOIN LATERAL (SELECT greatest(count(*), max(attempt))::int AS attempts
+                          FROM page_crawls WHERE page_id = page.id) tried
+      WHERE page.id > ${after} AND tried.attempts > (crawl.settings -> 'retry' ->> 'maximumAttempts')::int
+        ${crawlId === null ? Prisma.empty : Prisma.sql`AND page.crawl_id = ${crawlId}`}
+      ORDER BY page.id LIMIT ${BATCH}`;
+    for (const { crawl_id, url, attempts, allowed } of rows)
+      yield { kind: 'attempts', crawlId: crawl_id, url, attempts, allowed };
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}

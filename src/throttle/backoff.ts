@@ -1,0 +1,69 @@
+/** How the site took a request, and what the throttle learns from it. Kept apart from the delay that people configure. */
+
+import type { Use } from '../core/slot-protocol.ts';
+import { movingAverage } from './average.ts';
+import { minDelayFor } from './gap.ts';
+import { endOfBlock } from './jitter.ts';
+import { noteReached, noteUnreachable } from './origin-outage.ts';
+import { type OpenLease, RECEPTIONS_REMEMBERED, type ThrottleState } from './state.ts';
+
+/** Where doubling begins for a site that had no gap to double. */
+const SHORTEST_BACKOFF_MS = 1_000;
+
+export function learnFrom(
+  state: ThrottleState,
+  open: OpenLease,
+  use: Extract<Use, { kind: 'started' }>,
+  now: number,
+  random: () => number,
+): void {
+  const { stats } = state;
+  if (use.reception === 'unknown') return;
+  stats.lately = [...stats.lately, use.reception].slice(-RECEPTIONS_REMEMBERED);
+  if (use.reception !== 'unreachable') noteReached(state, open);
+  switch (use.reception) {
+    case 'ok':
+      if (use.tookMs >= 0) stats.averageTookMs = movingAverage(stats.averageTookMs, use.tookMs);
+      forgive(state, open);
+      break;
+    case 'denied':
+      forgive(state, open);
+      break;
+    case 'overloaded':
+      stats.overloaded += 1;
+      backOff(state, open);
+      break;
+    case 'turned-away':
+      break;
+    case 'broken':
+      stats.broken += 1;
+      break;
+    case 'unreachable':
+      stats.unreachable += 1;
+      noteUnreachable(state, open, use.error ?? 'No connection came about.', now, random);
+      break;
+  }
+  if (use.retryAfterMs !== undefined && use.retryAfterMs > 0) {
+    block(state, use.retryAfterMs, now, random);
+  }
+}
+
+function backOff(state: ThrottleState, open: OpenLease): void {
+  if (open.number <= state.backoffGrewAfter) return;
+  const doubled = 2 * Math.max(open.lease.minGapMs, state.backoffMs);
+  state.backoffMs = Math.min(state.config.maxBackoffMs, Math.max(SHORTEST_BACKOFF_MS, doubled));
+  state.backoffGrewAfter = state.stats.granted;
+}
+
+/** A success that was on its way before the trouble says nothing about the time after it. */
+function forgive(state: ThrottleState, open: OpenLease): void {
+  if (open.number <= state.backoffGrewAfter) return;
+  const halved = Math.floor(state.backoffMs / 2);
+  const withoutBackoff = minDelayFor({ ...state, backoffMs: 0 }, { delay: open.owed, adaptive: null }).ms;
+  state.backoffMs = halved < withoutBackoff ? 0 : halved;
+}
+
+function block(state: ThrottleState, retryAfterMs: number, now: number, random: () => number): void {
+  const spanMs = Math.min(retryAfterMs, state.config.maxRetryAfterMs);
+  state.blockedUntil = Math.max(state.blockedUntil ?? 0, endOfBlock(now, spanMs, random));
+}

@@ -1,0 +1,69 @@
+/** Turning a ticket into a lease. */
+
+import type { Lease } from '../core/slot-protocol.ts';
+import { earliestStart, followedBy, minDelayFor } from './gap.ts';
+import { servable } from './origin-outage.ts';
+import { serve } from './queue.ts';
+import { startWindowMs } from './start-window.ts';
+import type { ThrottleState, Waiting } from './state.ts';
+
+/**
+ * When the ticket, being next, gets its lease: a little ahead of its slot, so that the way to the worker costs no time.
+ * null: not by waiting; only a release, an operator, or a write of the row lets it go.
+ */
+export function grantableAt(state: ThrottleState, next: Waiting): number | null {
+  if (state.openedAt === null || state.paused || state.leases.length >= tolerated(state, next)) return null;
+  if (next.delay.maxMs > state.assured.gapMs) return null;
+  return earliestStart(state, next) - state.config.leadMs;
+}
+
+/** As with the gap, the more careful one decides: those who are out tolerate no more company than they asked for. */
+function tolerated({ leases }: ThrottleState, next: Waiting): number {
+  return Math.min(next.concurrency, ...leases.map((open) => open.concurrency));
+}
+
+/** Whose lease it is: the first part of its id. */
+export function domainOf({ id }: Pick<Lease, 'id'>): string {
+  return id.slice(0, id.indexOf('/'));
+}
+
+/** The caller has seen that the ticket is next and `grantableAt` has come. */
+export function grant(
+  state: ThrottleState,
+  next: Waiting,
+  now: number,
+  { answered }: { answered: boolean },
+): Lease {
+  const [oldest] = servable(state, now).waiting;
+  state.stats.granted += 1;
+  const number = state.stats.granted;
+  const notBefore = Math.max(now, earliestStart(state, next));
+  const startBy = notBefore + startWindowMs(state, next.concurrency);
+  const follows = followedBy(state, now);
+  const lease: Lease = {
+    // Unique over all lives of all domains: requests are recorded under it. See domainOf.
+    id: `${state.domain}/${(state.openedAt ?? now).toString(36)}/${number}`,
+    ticket: next.ticket,
+    notBefore,
+    startBy,
+    expiresAt: startBy + next.longestFetchMs,
+    minGapMs: minDelayFor(state, next).ms,
+    ...(follows === undefined ? {} : { follows }),
+  };
+  state.leases.push({
+    lease,
+    number,
+    workflowId: next.workflowId,
+    crawlId: next.crawlId,
+    origin: next.origin,
+    owed: next.delay,
+    concurrency: next.concurrency,
+    grantedAt: now,
+    startedAt: null,
+    answered,
+  });
+  state.stats.active = state.leases.length;
+  state.draw = null;
+  serve(state.line, next, oldest);
+  return lease;
+}

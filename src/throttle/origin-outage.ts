@@ -1,0 +1,110 @@
+/**
+ * Origins that cannot be connected to. Their pages stand aside instead of each running into the same timeout; when the
+ * down-time is over, one page at a time knocks (half-open), and its luck decides for all. Kept by origin: that
+ * http://example.org:8080 refuses connections says nothing about https://example.org. Where requests got through before,
+ * the first failure may be a hiccup: then the next page knocks at once, and only if that fails too is the origin down.
+ */
+
+import type { Answer, Ask } from '../core/slot-protocol.ts';
+import { endOfBlock } from './jitter.ts';
+import {
+  type Line,
+  type OpenLease,
+  type OpenOutage,
+  ORIGINS_REMEMBERED,
+  OUTAGES_REMEMBERED,
+  type ThrottleState,
+  type Waiting,
+} from './state.ts';
+
+/** Pages that stood aside come back over this part of the down-time rather than in one rush. */
+const RETURN_SPREAD = 0.25;
+
+/** Of what went wrong, in characters: it comes from outside, and is carried along for as long as the outage lasts. */
+const ERROR_KEPT = 300;
+
+export function noteReached(state: ThrottleState, { origin, number }: OpenLease): void {
+  const { [origin]: before = 0, ...others } = state.reached;
+  state.reached = latestOf({ ...others, [origin]: Math.max(before, number) });
+  const outage = state.outages[origin];
+  // A connection that was made before the trouble says nothing about the time after it.
+  if (outage && number > outage.grewAfter) delete state.outages[origin];
+}
+
+export function noteUnreachable(
+  state: ThrottleState,
+  { origin, number }: OpenLease,
+  error: string,
+  now: number,
+  random: () => number,
+): void {
+  const { config, reached } = state;
+  const isOvertaken = (reached[origin] ?? 0) > number;
+  const known = state.outages[origin];
+  if (isOvertaken || (known && number <= known.grewAfter)) return;
+  // So long after its end that all would have been given up in between, nobody has tried: this one begins anew.
+  const earlier = known && now <= known.until + config.giveUpMs ? known : null;
+  const failures = earlier ? earlier.failures + 1 : reached[origin] === undefined ? 1 : 0;
+  const outage: OpenOutage = {
+    since: earlier?.since ?? now,
+    until: endOfBlock(now, downSpanMs(state, failures), random),
+    failures,
+    error: error.slice(0, ERROR_KEPT),
+    grewAfter: state.stats.granted,
+  };
+  state.outages = longestOf({ ...state.outages, [origin]: outage });
+}
+
+/** What a page hears while its origin is down; null: it may stand in line. */
+export function downAnswer(
+  state: ThrottleState,
+  { origin }: Ask,
+  now: number,
+  random: () => number,
+): Extract<Answer, { kind: 'down' }> | null {
+  const outage = state.outages[origin];
+  if (!outage || outage.until <= now) return null;
+  const { until, since, failures, error } = outage;
+  return {
+    kind: 'down',
+    askAgainAt: Math.ceil(until + RETURN_SPREAD * downSpanMs(state, failures) * random()),
+    since,
+    why: `${origin} cannot be reached: ${error}`,
+    givenUp: now - since >= state.config.giveUpMs,
+    now,
+  };
+}
+
+/** The line without those whose origin is down, or is being tried by another page. */
+export function servable(state: ThrottleState, now: number): Line {
+  const { line, outages } = state;
+  if (Object.keys(outages).length === 0) return line;
+  return { ...line, waiting: line.waiting.filter((ticket) => mayKnock(state, ticket, now)) };
+}
+
+/** When the next down-time ends that somebody in line waits for; null: nobody does. */
+export function nextOpening({ line, outages }: ThrottleState, now: number): number | null {
+  if (Object.keys(outages).length === 0) return null;
+  const ends = line.waiting.map(({ origin }) => outages[origin]?.until ?? 0).filter((until) => until > now);
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+function mayKnock({ outages, leases }: ThrottleState, { origin }: Waiting, now: number): boolean {
+  const outage = outages[origin];
+  if (!outage) return true;
+  const isBeingTried = leases.some((open) => open.origin === origin && open.number > outage.grewAfter);
+  return outage.until <= now && !isBeingTried;
+}
+
+function downSpanMs({ config }: ThrottleState, failures: number): number {
+  return failures === 0 ? 0 : Math.min(config.maxDownMs, config.downMs * 2 ** (failures - 1));
+}
+
+function latestOf(reached: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(reached).slice(-ORIGINS_REMEMBERED));
+}
+
+function longestOf(outages: Record<string, OpenOutage>): Record<string, OpenOutage> {
+  const longestFirst = Object.entries(outages).sort(([, one], [, other]) => other.until - one.until);
+  return Object.fromEntries(longestFirst.slice(0, OUTAGES_REMEMBERED));
+}

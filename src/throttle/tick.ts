@@ -1,0 +1,38 @@
+/** Time has passed or something has changed: end what is overdue, grant what may go, say when to look again. */
+
+import type { Grant } from '../core/slot-protocol.ts';
+import { drawOnce } from './gap.ts';
+import { grant, grantableAt } from './grant.ts';
+import { nextOpening, servable } from './origin-outage.ts';
+import { nextInLine } from './queue.ts';
+import { expire } from './release.ts';
+import type { ThrottleState } from './state.ts';
+
+export interface Tick {
+  grants: Grant[];
+  /** null: only a message can change anything. */
+  wakeAt: number | null;
+}
+
+export function tick(state: ThrottleState, now: number, random: () => number): Tick {
+  expire(state, now);
+  const grants: Grant[] = [];
+  for (;;) {
+    const next = nextInLine(servable(state, now));
+    if (next) drawOnce(state, random);
+    const at = next ? grantableAt(state, next) : null;
+    if (!next || at === null || at > now) {
+      return { grants, wakeAt: earliestOf(at, nextExpiry(state), nextOpening(state, now)) };
+    }
+    grants.push({ workflowId: next.workflowId, lease: grant(state, next, now, { answered: false }) });
+  }
+}
+
+function nextExpiry({ leases }: ThrottleState): number | null {
+  return leases.length === 0 ? null : Math.min(...leases.map(({ lease }) => lease.expiresAt));
+}
+
+function earliestOf(...times: Array<number | null>): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

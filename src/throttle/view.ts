@@ -1,0 +1,111 @@
+/** What a person sees of a domain: why the next page has to wait, and for how long. */
+
+import type { DelayRange, DomainStats, Outage, Reception } from '../core/slot-protocol.ts';
+import { expectedAt } from './eta.ts';
+import { type GapReason, longestCrawlDelay, minDelayFor } from './gap.ts';
+import { nextOpening, servable } from './origin-outage.ts';
+import { nextInLine, upcoming } from './queue.ts';
+import type { ThrottleState } from './state.ts';
+
+const SHOWN_IN_LINE = 10;
+
+export interface ThrottleView {
+  domain: string;
+  now: number;
+  /** loading: its row has not been read yet, so nothing is granted. down: whatever of it was tried lately. */
+  phase: 'loading' | 'open' | 'paused' | 'blocked' | 'down';
+  /** The gap in force before the next request, and who wants it that long. */
+  gapMs: number;
+  gapBecause: GapReason;
+  operatorDelay: DelayRange | null;
+  crawlDelayMs: number;
+  backoffMs: number;
+  /** null: no Retry-After is running. */
+  blockedUntil: number | null;
+  /** Origins to which no connection came about the last time. */
+  outages: Array<Outage & { origin: string }>;
+  /** Latest moment at which a request may have started; null: none so far. */
+  lastStart: number | null;
+  /** null: nobody waits, or nobody will be served before a person resumes the domain. */
+  nextGrantAt: number | null;
+  waiting: number;
+  /** The first few in the order in which they will be served. */
+  next: Array<{ workflowId: string; crawlId: string; priority: number; askedAt: number }>;
+  leases: Array<{
+    id: string;
+    workflowId: string;
+    notBefore: number;
+    startBy: number;
+    startedAt: number | null;
+  }>;
+  /** Among the last requests: how many they were, and how many of them failed. */
+  recent: { requests: number; failures: number };
+  stats: DomainStats;
+}
+
+export function view(state: ThrottleState, now: number): ThrottleView {
+  const line = servable(state, now);
+  const next = nextInLine(line) ?? null;
+  const gap = minDelayFor(state, next);
+  const blockedUntil = state.blockedUntil !== null && state.blockedUntil > now ? state.blockedUntil : null;
+  return {
+    domain: state.domain,
+    now,
+    phase: phaseOf(state, blockedUntil, now),
+    gapMs: gap.ms,
+    gapBecause: gap.because,
+    operatorDelay: state.operatorDelay,
+    crawlDelayMs: longestCrawlDelay(state),
+    backoffMs: state.backoffMs,
+    blockedUntil,
+    outages: Object.entries(state.outages).map(([origin, { since, until, failures, error }]) => ({
+      origin,
+      since,
+      until,
+      failures,
+      error,
+    })),
+    lastStart: state.lastStart?.at ?? null,
+    nextGrantAt: state.paused ? null : next ? expectedAt(state, next, 1, now) : nextOpening(state, now),
+    waiting: state.line.waiting.length,
+    next: upcoming(line, SHOWN_IN_LINE).map(({ workflowId, crawlId, priority, askedAt }) => ({
+      workflowId,
+      crawlId,
+      priority,
+      askedAt,
+    })),
+    leases: state.leases.map(({ lease: { id, notBefore, startBy }, workflowId, startedAt }) => ({
+      id,
+      workflowId,
+      notBefore,
+      startBy,
+      startedAt,
+    })),
+    recent: {
+      requests: state.stats.lately.length,
+      failures: state.stats.lately.filter(isFailure).length,
+    },
+    stats: { ...state.stats },
+  };
+}
+
+function isFailure(reception: Reception): boolean {
+  return reception !== 'ok' && reception !== 'denied';
+}
+
+function phaseOf(state: ThrottleState, blockedUntil: number | null, now: number): ThrottleView['phase'] {
+  if (state.openedAt === null) return 'loading';
+  if (state.paused) return 'paused';
+  if (blockedUntil !== null) return 'blocked';
+  return isDown(state, now) ? 'down' : 'open';
+}
+
+/** One origin that is down does not make the domain so while another one of it is fine. */
+function isDown({ outages, reached, line }: ThrottleState, now: number): boolean {
+  const known = [
+    ...Object.keys(outages),
+    ...Object.keys(reached),
+    ...line.waiting.map(({ origin }) => origin),
+  ];
+  return known.length > 0 && known.every((origin) => (outages[origin]?.until ?? 0) > now);
+}

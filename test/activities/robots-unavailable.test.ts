@@ -1,0 +1,76 @@
+/** When a page stops waiting for a robots.txt that cannot be read. */
+import { expect, test } from 'vitest';
+import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
+import { noteMiss } from '../../activities/fetch/robots-unavailable.ts';
+import { loadConfig } from '../../src/config/index.ts';
+import { consultRobots } from '../../src/storage/robots.ts';
+import { HOUR_MS, startCrawl, useDatabase } from '../storage/support.ts';
+
+const db = useDatabase();
+const config = loadConfig({ env: {}, cwd: '/', flags: {} });
+
+/** A page of the host whose crawl has known it for so long. */
+async function pageOf(host: string, knownForMs: number): Promise<string> {
+  const crawl = await startCrawl(db());
+  const { pageId } = await crawl.underWay(`http://${host}/`);
+  await db().$executeRaw`
+    UPDATE pages SET created_at = now() - ${knownForMs} * interval '1 millisecond' WHERE id = ${BigInt(pageId)}`;
+  return pageId;
+}
+
+/** The host's robots.txt answers 503; another page heard that so long ago, and nobody has asked since. */
+async function failedOnce(host: string, agoMs: number): Promise<void> {
+  const origin = `http://${host}`;
+  await consultRobots(db(), { origin, domain: host, agent: 'Amble', claimMs: 1_000 });
+  await failAgain(host, await pageOf(host, agoMs));
+  await db().$executeRaw`
+    UPDATE robots SET held_until = held_until - ${agoMs} * interval '1 millisecond',
+                      failing_since = failing_since - ${agoMs} * interval '1 millisecond' WHERE origin = ${origin}`;
+}
+
+const failAgain = (host: string, pageId: string) =>
+  noteMiss(
+    { db: db(), config },
+    { origin: `http://${host}`, pageId, statusCode: 503, error: 'answered 503.' },
+  );
+
+/** Asked while the hold lasts that the last failure brought. */
+const decide = (host: string, pageId: string) =>
+  decideByRobots(
+    { db: db(), config },
+    {
+      pageId,
+      url: `http://${host}/`,
+      domain: host,
+      lease: { notBefore: Date.now(), minGapMs: 1_000 },
+      justTried: false,
+    },
+  );
+
+test('a page whose site asks for a day of patience, and fails again after it, is given up', async () => {
+  const host = 'patience.test';
+  await failedOnce(host, 26.4 * HOUR_MS);
+  const page = await pageOf(host, 26.5 * HOUR_MS);
+  expect(await failAgain(host, page)).toMatchObject({
+    kind: 'attempt',
+    report: { outcome: 'BlockedRobots', error: expect.stringContaining('Given up after') },
+  });
+  expect(await decide(host, page)).toMatchObject({ kind: 'disallowed' });
+});
+
+test('a page of a new crawl waits a day of its own, whatever failed the day before', async () => {
+  const host = 'yesterday.test';
+  await failedOnce(host, 24.5 * HOUR_MS);
+  const [young, old] = [await pageOf(host, 60_000), await pageOf(host, 24.5 * HOUR_MS)];
+  expect(await failAgain(host, young)).toMatchObject({ kind: 'held' });
+  expect(await decide(host, young)).toMatchObject({ kind: 'held' });
+  expect(await decide(host, old)).toMatchObject({ kind: 'disallowed' });
+});
+
+test('a page that was known for long is held where robots.txt has only just begun to fail', async () => {
+  const host = 'lately.test';
+  await failedOnce(host, 60_000);
+  const page = await pageOf(host, 48 * HOUR_MS);
+  expect(await failAgain(host, page)).toMatchObject({ kind: 'held' });
+  expect(await decide(host, page)).toMatchObject({ kind: 'held' });
+});

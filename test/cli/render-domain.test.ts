@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { renderDomains } from '../../src/cli/render/domain.ts';
+import { newThrottle, toStored } from '../../src/throttle/index.ts';
+import { CONFIG } from '../throttle/support.ts';
+
+const NOW = new Date(2026, 0, 31, 14, 0, 0);
+
+it.each([
+  [[], 'at rest'],
+  [[at(14, 10), at(14, 30)], 'down until 14:30:00'],
+  [[at(13, 50)], 'down when last tried'],
+])('a domain without a throttle says what its row knows of outages: %s', (untils, state) => {
+  const stored = toStored(newThrottle('example.org', CONFIG), true);
+  const outages = Object.fromEntries(
+    untils.map((until, n) => [
+      `http://example.org:${n}`,
+      { since: 0, until, failures: 1, error: 'Refused.' },
+    ]),
+  );
+  const known = { name: 'example.org', stored: { ...stored, outages }, writtenAt: NOW };
+  const lines = renderDomains([{ domain: 'example.org', live: null, known }], NOW);
+  expect(lines.join('\n')).toMatch(new RegExp(`example\\.org +${state} `));
+});
+
+function at(hours: number, minutes: number): number {
+  return new Date(2026, 0, 31, hours, minutes, 0).getTime();
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { mannersFor, ruleFor } from '../../src/core/domain-politeness.ts';
+
+const settings = loadConfig({
+  env: {},
+  cwd: '/',
+  flags: {
+    delay: '5s',
+    adaptive: 2,
+    domains: {
+      'example.org': { delay: '30s' },
+      'fast.example.org': { concurrency: 4, adaptive: 'off' },
+    },
+  },
+}).crawl;
+
+const delayAt = (domain: string) => mannersFor(settings, domain).delay.minMs;
+
+test('a rule stands for what the crawl says, at its domain and those below', () => {
+  expect(delayAt('example.org')).toBe(30_000);
+  expect(delayAt('www.example.org')).toBe(30_000);
+  expect(delayAt('a.b.example.org')).toBe(30_000);
+});
+
+test('a rule is nothing to other domains, however alike their names', () => {
+  expect(delayAt('example.com')).toBe(5_000);
+  expect(delayAt('badexample.org')).toBe(5_000);
+  expect(delayAt('org')).toBe(5_000);
+});
+
+test('of several the most specific one counts, alone; what it leaves open is the crawl’s', () => {
+  expect(mannersFor(settings, 'x.fast.example.org')).toEqual({
+    delay: { minMs: 5_000, maxMs: 5_000 },
+    concurrency: 4,
+    adaptive: null,
+  });
+});
+
+test('a host that is called like a method of objects has no rule', () => {
+  expect(ruleFor(settings.domains, 'constructor')).toBeNull();
+  expect(ruleFor(settings.domains, 'x.toString')).toBeNull();
+});

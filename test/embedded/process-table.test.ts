@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { commandLineOf, isAlive, processExists, thisProcess } from '../../src/embedded/process-table.ts';
+
+test('a process is alive under its own start only: a pid that was given out again is another process', async () => {
+  const me = await thisProcess();
+  expect(await isAlive(me)).toBe(true);
+  expect(await isAlive({ ...me, start: 'earlier' })).toBe(false);
+});
+
+test('a process is known by its command line at every moment of becoming another program', async () => {
+  // The moment without one is short: about one in a hundred looks hits it.
+  for (let time = 0; time < 200; time++) {
+    const child = spawn('/bin/sh', ['-c', 'exec "$@"', 'sh', '/bin/sh', '-c', 'read _', 'the-marker']);
+    const exit = once(child, 'exit');
+    await once(child, 'spawn');
+    expect(await commandLineOf(child.pid ?? 0)).toContain('the-marker');
+    child.stdin.end();
+    await exit;
+  }
+});
+
+test('a process that ended has no command line', async () => {
+  const child = spawn('/bin/sh', ['-c', 'exit 0']);
+  await once(child, 'exit');
+  expect(await commandLineOf(child.pid ?? 0)).toBeNull();
+});
+
+test('a corpse whose parent has not collected it is no process any more', async () => {
+  expect(await processExists(process.pid)).toBe(true);
+  // The shell, which would collect its child, becomes a program that never asks after it.
+  const parent = spawn('/bin/sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
+  const [line] = await once(parent.stdout, 'data');
+  const child = Number(String(line));
+  await expect.poll(() => commandLineOf(parent.pid ?? 0)).toMatch(/^sleep/);
+  expect(await processExists(child)).toBe(true);
+  process.kill(child, 'SIGKILL');
+  await expect.poll(() => processExists(child)).toBe(false);
+  expect(process.kill(child, 0), 'the corpse still has its number').toBe(true);
+  const exit = once(parent, 'exit');
+  parent.kill('SIGKILL');
+  await exit;
+});

@@ -1,0 +1,207 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readRecords } from '../../src/storage/reports/requests.ts';
+import { prove } from '../../src/verify/index.ts';
+import { runAmble } from '../cli/run-amble.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { links, startWeb, type TestWeb } from '../support/web.ts';
+
+/** A site with a robots.txt, a forbidden page and one that fails twice: something for each part of the proof. */
+function aSite(path: string, { count }: { count: number }) {
+  if (path === '/robots.txt') return { body: 'User-agent: *\nDisallow: /private\n' };
+  if (path === '/') return { body: links('/1', '/2', '/3', '/private/secret') };
+  if (path === '/3' && count < 3) return { status: 503 };
+  return { body: '<title>A page</title>' };
+}
+
+let amble: Amble;
+let web: TestWeb;
+let crawlId: string;
+
+beforeAll(async () => {
+  amble = await startAmble({ throttle: { maxBackoff: '10ms' } });
+  web = await startWeb({ site: aSite });
+  const result = await amble.crawl({ seeds: [web.url('site')], ...web.network, delay: '150ms' });
+  expect(result.pages).toEqual({ Fetched: 4, Blocked: 1 });
+  crawlId = result.crawlId;
+});
+afterAll(async () => {
+  await amble?.stop();
+  await web?.stop();
+});
+
+const verify = (id: string | null = crawlId) =>
+  prove(readRecords(amble.db, id, amble.config.throttle), (request) => id === null || request.crawlId === id);
+
+describe('a crawl that ran', () => {
+  it('verifies: every request is judged, robots.txt and retries included', async () => {
+    const { requests, domains, violations } = await verify();
+    expect(violations).toEqual([]);
+    expect(requests).toBe(web.arrivals.length);
+    expect(requests).toBe(1 + 4 + 2);
+    expect(domains).toMatchObject([{ domain: web.name('site'), tightest: { wantedMs: 150 } }]);
+  });
+
+  it('still verifies when the site has changed its rules since', async () => {
+    await amble.db.$executeRaw`
+      INSERT INTO robots_rules (origin, body) SELECT origin, 'User-agent: *' || chr(10) || 'Disallow: /' FROM robots`;
+    await amble.db.$executeRaw`
+      UPDATE robots SET body = 'User-agent: *' || chr(10) || 'Disallow: /', rules_id = (SELECT max(id) FROM robots_rules)`;
+    expect((await verify()).violations).toEqual([]);
+  });
+
+  it('verifies over batches, and by crawl, however many requests others made', async () => {
+    await amble.db.$executeRaw`
+      INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms, took_ms)
+      SELECT 'many/' || n, 'many.test', 'many', 1, 'robots', 'http://many.test/robots.txt',
+             timestamptz '2026-01-01' + n * interval '10 milliseconds', 1, 10, 1
+      FROM generate_series(1, 12001) n`;
+    try {
+      expect((await verify()).requests).toBe(7);
+      const all = await verify(null);
+      expect(all).toMatchObject({ requests: 7 + 12_001, violationCount: 0 });
+      expect(all.domains).toContainEqual(expect.objectContaining({ domain: 'many.test', requests: 12_001 }));
+    } finally {
+      await amble.db.request.deleteMany({ where: { crawlId: 'many' } });
+    }
+  });
+});
+
+describe('a violation planted in the records is found, and amble verify ends with exit code 1 and names it', () => {
+  let planted: string[] = [];
+  beforeEach(() => {
+    planted = [];
+    return async () => {
+      await amble.db.request.deleteMany({ where: { leaseId: { in: planted } } });
+    };
+  });
+
+  /** The last request of the crawl once more, changed and later. */
+  async function plant(changed: {
+    url?: string;
+    afterMs: number;
+    crawlId?: string;
+    minGapMs?: number;
+    startedErrorMs?: number;
+    rulesId?: bigint;
+  }): Promise<void> {
+    const last = await amble.db.request.findFirstOrThrow({
+      where: { crawlId, purpose: 'page' },
+      orderBy: { startedAt: 'desc' },
+    });
+    const leaseId = `planted-${planted.length}`;
+    planted.push(leaseId);
+    await amble.db.request.create({
+      data: {
+        ...last,
+        leaseId,
+        crawlId: changed.crawlId ?? crawlId,
+        url: changed.url ?? last.url,
+        minGapMs: changed.minGapMs ?? last.minGapMs,
+        startedErrorMs: changed.startedErrorMs ?? last.startedErrorMs,
+        rulesId: changed.rulesId ?? last.rulesId,
+        startedAt: new Date(last.startedAt.getTime() + changed.afterMs),
+      },
+    });
+  }
+
+  function program(...args: string[]) {
+    return runAmble(['verify', ...args], { cwd: tmpdir(), env: { DATABASE_URL: amble.databaseUrl } });
+  }
+
+  it('a gap a millisecond too short', async () => {
+    await plant({ afterMs: 149 });
+    expect((await verify()).violations).toMatchObject([{ kind: 'gap', gapMs: 149, wantedMs: 150 }]);
+    const { code, stdout } = await program(crawlId);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`Too close on ${web.name('site')}: 0.149 s apart where 0.150 s was in force.`);
+    expect(stdout).toMatch(/NOT polite: 1 faults in 8 requests to 1 domains\./);
+  });
+
+  it('a gap too short to a request of another crawl', async () => {
+    await plant({ afterMs: 100, crawlId: 'another' });
+    expect((await verify()).violations).toMatchObject([{ kind: 'gap', after: { crawlId: 'another' } }]);
+  });
+
+  it('a gap in force that was shorter than the crawl’s own delay, as its rule for the domain has it', async () => {
+    await plant({ afterMs: 1_000, minGapMs: 149 });
+    expect((await verify()).violations).toMatchObject([{ kind: 'granted', wantedMs: 150 }]);
+    const { code, stdout } = await program(crawlId);
+    expect(code).toBe(1);
+    expect(stdout).toContain('with a gap of 0.149 s in force, where its crawl');
+    const rules = JSON.stringify({ domains: { [web.name('site')]: { delay: { minMs: 100, maxMs: 200 } } } });
+    await amble.db
+      .$executeRaw`UPDATE crawls SET settings = settings || ${rules}::jsonb WHERE id = ${crawlId}`;
+    try {
+      expect((await verify()).violations).toEqual([]);
+    } finally {
+      await amble.db
+        .$executeRaw`UPDATE crawls SET settings = settings || '{"domains": {}}' WHERE id = ${crawlId}`;
+    }
+  });
+
+  it('requests closer together than the robots.txt that both were judged by asks for', async () => {
+    const { origin } = new URL(web.url('site'));
+    const { id: rulesId } = await amble.db.robotsRules.create({
+      data: { origin, body: 'User-agent: *\nCrawl-delay: 2' },
+    });
+    try {
+      await plant({ afterMs: 3_000, rulesId });
+      await plant({ afterMs: 1_000, rulesId });
+      expect((await verify()).violations).toMatchObject([
+        { kind: 'crawl-delay', gapMs: 1_000, wantedMs: 2_000 },
+      ]);
+      const { code, stdout } = await program(crawlId);
+      expect(code).toBe(1);
+      expect(stdout).toContain(
+        `Too close for robots.txt of ${web.name('site')}: 1.000 s apart where it asks for 2.000 s.`,
+      );
+      // Not where less was heeded of it then, whatever is heeded now.
+      await amble.db.robotsRules.update({ where: { id: rulesId }, data: { maxCrawlDelayMs: 1_000 } });
+      expect((await verify()).violations).toEqual([]);
+    } finally {
+      await amble.db.robotsRules.delete({ where: { id: rulesId } });
+    }
+  });
+
+  it('but not a gap that only the clocks’ error may have made too short, which has a line of its own', async () => {
+    await plant({ afterMs: 10_000, startedErrorMs: 20 });
+    await plant({ afterMs: 160 });
+    const before = (await verify()).withinClockError;
+    expect(before).toBeGreaterThan(0);
+    const { code, stdout } = await program(crawlId);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\(\d+ gaps? holds? by the recorded times, but /m);
+    expect(stdout).toMatch(/Tightest gap +Clock error +In force/);
+  });
+
+  it('a path that was disallowed', async () => {
+    await plant({ afterMs: 1_000, url: web.url('site', '/private/secret') });
+    expect((await verify()).violations).toMatchObject([
+      { kind: 'disallowed', why: expect.stringMatching(/as it was then, disallows it for Amble/i) },
+    ]);
+  });
+
+  it('an attempt more than the policy has', async () => {
+    const page = await amble.db.page.findFirstOrThrow({ where: { crawlId, url: web.url('site', '/3') } });
+    const extra = await amble.db.pageCrawl.create({
+      data: { pageId: page.id, attempt: 4, outcome: 'Failed', finishedAt: new Date(), slotWaitMs: 0 },
+    });
+    try {
+      expect((await verify()).violations).toEqual([
+        { kind: 'attempts', crawlId, url: page.url, attempts: 4, allowed: 3 },
+      ]);
+      const { code, stdout } = await program('--all', '--json');
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject({ polite: false, violations: [{ kind: 'attempts' }] });
+    } finally {
+      await amble.db.pageCrawl.delete({ where: { id: extra.id } });
+    }
+  });
+
+  it('and when nothing is planted the program says so with exit code 0', async () => {
+    const { code, stdout } = await program(crawlId);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Polite: 7 requests to 1 domains; no gap too short/m);
+  });
+});

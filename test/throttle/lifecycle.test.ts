@@ -1,0 +1,315 @@
+import { describe, expect, test } from 'vitest';
+import type { StoredDomain } from '../../src/core/slot-protocol.ts';
+import {
+  ask,
+  close,
+  emptyStats,
+  idleAt,
+  isIdle,
+  mayEnd,
+  needsWriting,
+  newThrottle,
+  opened,
+  pause,
+  readDelay,
+  release,
+  reset,
+  resume,
+  setDelay,
+  type ThrottleState,
+  tick,
+  toStored,
+  view,
+  writing,
+  written,
+} from '../../src/throttle/index.ts';
+import {
+  anAsk,
+  CONFIG,
+  fixed,
+  granted,
+  middle,
+  NOON,
+  ORIGIN,
+  openThrottle,
+  reading,
+  ticked,
+  tickedOne,
+} from './support.ts';
+
+const ROW: StoredDomain = {
+  clean: true,
+  lastStart: NOON - 4_000,
+  lastGapMs: 10_000,
+  startWindowMs: 40_000,
+  delay: null,
+  paused: false,
+  backoffMs: 0,
+  blockedUntil: null,
+  crawlDelays: {},
+  outages: {},
+  stats: emptyStats(),
+};
+
+function reopened(row: Partial<StoredDomain>) {
+  const state = newThrottle('example.org', CONFIG);
+  ask(state, anAsk('first', { delay: fixed(1_000) }), NOON, middle);
+  opened(state, reading({ ...ROW, ...row }), NOON);
+  return state;
+}
+
+describe('a new life', () => {
+  test('of a domain never seen grants at once', () => {
+    const state = newThrottle('example.org', CONFIG);
+    ask(state, anAsk('first'), NOON, middle);
+    opened(state, reading(null), NOON + 5);
+    expect(tickedOne(state, NOON + 5).notBefore).toBe(NOON + 5);
+  });
+
+  test('keeps the gap to the last start of the life before', () => {
+    expect(tickedOne(reopened({}), NOON + 6_000).notBefore).toBe(NOON + 6_000);
+  });
+
+  test('after one that did not end in order waits for the longest lease it may have left behind', () => {
+    const state = reopened({ clean: false, lastStart: null });
+    const due = NOON + CONFIG.leadMs + ROW.startWindowMs + ROW.lastGapMs;
+    expect(tick(state, NOON, middle).wakeAt).toBe(due - CONFIG.leadMs);
+    expect(tickedOne(state, due).notBefore).toBe(due);
+  });
+
+  test('has learned what the one before knew', () => {
+    const row = {
+      delay: fixed(7),
+      paused: true,
+      backoffMs: 8,
+      blockedUntil: NOON + 9,
+      crawlDelays: { 'https://a': 9 },
+    };
+    expect(toStored(reopened(row), false)).toMatchObject(row);
+  });
+
+  test('knows how long the site took to answer, and how it received the last requests', () => {
+    const before = openThrottle();
+    for (const [n, reception] of (['ok', 'overloaded'] as const).entries()) {
+      const now = NOON + n * 10_000;
+      const { id } = granted(before, anAsk(`r${n}`), now);
+      const use = { kind: 'started', agoMs: 0, tookMs: 250, reception } as const;
+      release(before, { leaseId: id, use }, now, middle);
+    }
+    const next = newThrottle('example.org', CONFIG);
+    opened(next, reading(toStored(before, true)), NOON + 60_000);
+    expect(view(next, NOON + 60_000)).toMatchObject({
+      recent: { requests: 2, failures: 1 },
+      stats: { started: 2, averageTookMs: 250, lately: ['ok', 'overloaded'] },
+    });
+  });
+
+  test('does not let the row undo what the operator said while it was read', () => {
+    const state = newThrottle('example.org', CONFIG);
+    pause(state);
+    setDelay(state, fixed(20_000));
+    opened(state, reading(ROW), NOON);
+    expect(state).toMatchObject({ paused: true, operatorDelay: fixed(20_000) });
+  });
+
+  test('names its leases unlike any life before', () => {
+    const ids = [NOON, NOON + 1].map((now) => {
+      const state = newThrottle('example.org', CONFIG);
+      opened(state, reading(null), now);
+      return granted(state, anAsk('t'), now).id;
+    });
+    expect(new Set(ids).size).toBe(2);
+  });
+});
+
+describe('a throttle ends', () => {
+  test('only long after its gap has run out', () => {
+    const state = reopened({});
+    const lease = tickedOne(state, NOON + 6_000);
+    expect(idleAt(state)).toBeNull();
+    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+    release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
+    expect(idleAt(state)).toBe(NOON + 7_000 + CONFIG.idleMs);
+    expect(isIdle(state, NOON + 7_000 + CONFIG.idleMs)).toBe(true);
+    expect(toStored(state, true)).toMatchObject({ clean: true, lastStart: NOON + 6_000, lastGapMs: 1_000 });
+  });
+
+  test('neither while pages wait, nor while it is paused, nor before a Retry-After is over', () => {
+    const state = openThrottle();
+    expect(isIdle(state, NOON + CONFIG.idleMs)).toBe(true);
+    pause(state);
+    expect(idleAt(state)).toBeNull();
+    resume(state);
+    state.blockedUntil = NOON + 50_000;
+    expect(idleAt(state)).toBe(NOON + 50_000 + CONFIG.idleMs);
+    ask(state, anAsk('waiting'), NOON, middle);
+    expect(idleAt(state)).toBeNull();
+  });
+
+  test('only if nobody came while its end was written, and else goes on with what it knows', () => {
+    const state = reopened({ stats: { ...emptyStats(), granted: 7, withdrawn: 2 } });
+    const lease = tickedOne(state, NOON + 6_000);
+    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+    release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
+    close(state);
+    const row = toStored(state, true);
+    expect(mayEnd(state)).toBe(true);
+
+    expect(ask(state, anAsk('latecomer'), NOON + 1_000_000, middle).kind).toBe('queued');
+    expect(mayEnd(state)).toBe(false);
+    const before = { stats: { ...state.stats }, lastStart: state.lastStart };
+    opened(state, reading(row), NOON + 1_000_000);
+    expect(state).toMatchObject(before);
+    expect(ticked(state, NOON + 1_000_000)).toHaveLength(1);
+  });
+
+  test('not before a word of the operator that came while its end was written is written too', () => {
+    const state = openThrottle();
+    close(state);
+    const row = toStored(state, true);
+    pause(state);
+    expect(mayEnd(state)).toBe(false);
+    opened(state, reading(row), NOON);
+    expect(state.paused).toBe(true);
+  });
+
+  test('and what it stores while leases are out counts them as started at their startBy', () => {
+    const state = openThrottle();
+    const lease = granted(state, anAsk('out', { delay: { minMs: 1, maxMs: 30_000 } }), NOON);
+    expect(toStored(state, false)).toMatchObject({ lastStart: lease.startBy, lastGapMs: 30_000 });
+  });
+});
+
+describe('the operator', () => {
+  test('pauses the domain with the next grant, and resumes it where it was', () => {
+    const state = openThrottle();
+    pause(state);
+    expect(ask(state, anAsk('waiting'), NOON, middle).kind).toBe('queued');
+    expect(tick(state, NOON + 1_000, middle)).toEqual({ grants: [], wakeAt: null });
+    resume(state);
+    expect(ticked(state, NOON + 2_000)).toHaveLength(1);
+  });
+
+  test('is told in a sentence why a delay is refused', () => {
+    const refused = (raw: unknown) => {
+      const read = readDelay(raw);
+      return read.ok ? null : read.reason;
+    };
+    expect(refused('soon')).toMatch(/^The delay "soon" is refused: give a duration such as "30s", /);
+    expect(refused(undefined)).toMatch(/^The delay is missing: /);
+    for (const bad of [30, '30', '15s-5s', '2d', fixed(-1), fixed(Number.NaN), fixed(1.5), {}, [1], true]) {
+      expect(refused(bad)).not.toBeNull();
+    }
+  });
+
+  test('writes a delay as a duration, as a range, as an object, or as null for none', () => {
+    const range = { minMs: 5_000, maxMs: 15_000 };
+    expect(readDelay('30s')).toEqual({ ok: true, delay: fixed(30_000) });
+    expect(readDelay('5s-15s')).toEqual({ ok: true, delay: range });
+    expect(readDelay(range)).toEqual({ ok: true, delay: range });
+    expect(readDelay(null)).toEqual({ ok: true, delay: null });
+  });
+
+  test('makes the domain forget all it learned, but not its last start nor the site’s own wish', () => {
+    const learned = {
+      backoffMs: 60_000,
+      blockedUntil: NOON + 500_000,
+      outages: { [ORIGIN]: { since: NOON, until: NOON + 500_000, failures: 3, error: 'Refused.' } },
+      stats: { ...emptyStats(), granted: 9, averageTookMs: 800, lately: ['ok' as const] },
+      delay: fixed(50_000),
+      paused: true,
+      crawlDelays: { [ORIGIN]: 20_000 },
+    };
+    const afterReset = (state: ThrottleState) => {
+      expect(toStored(state, true)).toMatchObject({
+        backoffMs: 0,
+        blockedUntil: null,
+        outages: {},
+        delay: null,
+        paused: false,
+        crawlDelays: { [ORIGIN]: 20_000 },
+        lastStart: ROW.lastStart,
+        stats: { granted: 9, averageTookMs: null, lately: [] },
+      });
+      expect(ticked(state, NOON + 15_999 - CONFIG.leadMs)).toEqual([]);
+      expect(tickedOne(state, NOON + 16_000).minGapMs).toBe(20_000);
+    };
+    const open = reopened(learned);
+    expect(ticked(open, NOON + 16_000)).toEqual([]);
+    reset(open);
+    afterReset(open);
+
+    const early = newThrottle('example.org', CONFIG);
+    ask(early, anAsk('first', { delay: fixed(1_000) }), NOON, middle);
+    reset(early);
+    opened(early, reading({ ...ROW, ...learned }), NOON);
+    afterReset(early);
+  });
+
+  test('sees why the next page waits and until when', () => {
+    const state = reopened({
+      crawlDelays: { 'https://example.org': 30_000 },
+      stats: { ...emptyStats(), started: 4 },
+    });
+    for (const ticket of ['a', 'b']) ask(state, anAsk(ticket), NOON, middle);
+    expect(view(state, NOON)).toMatchObject({
+      domain: 'example.org',
+      phase: 'open',
+      gapMs: 30_000,
+      gapBecause: 'crawl-delay',
+      nextGrantAt: NOON + 26_000,
+      waiting: 3,
+      next: [{ workflowId: 'page-first' }, { workflowId: 'page-a' }, { workflowId: 'page-b' }],
+      leases: [],
+      stats: { started: 4 },
+    });
+    pause(state);
+    expect(view(state, NOON)).toMatchObject({ phase: 'paused', nextGrantAt: null });
+  });
+});
+
+describe('what the row assures', () => {
+  const assured = (startWindowMs: number, gapMs: number) => {
+    const state = newThrottle('example.org', CONFIG);
+    opened(state, { ...reading(null), assured: { startWindowMs, gapMs } }, NOON);
+    return state;
+  };
+
+  test('bounds what is granted: a longer delay waits until it is written', () => {
+    const state = assured(CONFIG.startWindowMs, 1_000);
+    expect(ask(state, anAsk('patient', { delay: fixed(5_000) }), NOON, middle).kind).toBe('queued');
+    expect(ticked(state, NOON)).toEqual([]);
+    expect(needsWriting(state)).toBe(true);
+    written(state, toStored(state, false));
+    expect(needsWriting(state)).toBe(false);
+    expect(ticked(state, NOON)).toHaveLength(1);
+  });
+
+  test('bounds the start window until a longer one is written', () => {
+    const state = assured(CONFIG.startWindowMs, 10_000);
+    state.grantToStartMs = 10_000;
+    const first = granted(state, anAsk('first'), NOON);
+    expect(first.startBy - first.notBefore).toBe(CONFIG.startWindowMs);
+    expect(needsWriting(state)).toBe(true);
+    written(state, toStored(state, false));
+    release(state, { leaseId: first.id, use: { kind: 'unused' } }, NOON, middle);
+    const second = granted(state, anAsk('second'), NOON);
+    expect(second.startBy - second.notBefore).toBe(40_000);
+  });
+
+  test('is the lesser of old and new while a write is under way', () => {
+    const state = assured(60_000, 10_000);
+    writing(state, { ...toStored(state, false), lastGapMs: 20_000, startWindowMs: 30_000 });
+    expect(state.assured).toEqual({ gapMs: 10_000, startWindowMs: 30_000 });
+  });
+
+  test('covers every lease that is out', () => {
+    const state = assured(CONFIG.maxStartWindowMs, 30_000);
+    state.grantToStartMs = 50_000;
+    const lease = granted(state, anAsk('long', { delay: fixed(30_000) }), NOON);
+    state.grantToStartMs = 1;
+    const row = toStored(state, false);
+    expect(row.startWindowMs).toBeGreaterThanOrEqual(lease.startBy - lease.notBefore);
+    expect(row.lastGapMs).toBe(30_000);
+  });
+});

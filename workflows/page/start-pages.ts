@@ -1,0 +1,37 @@
+/** How CrawlPage workflows are started. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { CancellationScope, ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { brief } from '../../src/core/format.ts';
+import type { AdmittedPage, PageInput, PageSettings } from '../../src/core/page-input.ts';
+import { pageWorkflowId } from '../ids.ts';
+
+/**
+ * Starts the pages and returns once each of them has started: a start not waited for is dropped with its parent. Whoever
+ * cancels the parent does not mean them; and the SDK never answers a start that was cancelled before it was confirmed, so
+ * that the parent would wait for ever.
+ */
+export async function startPages(
+  crawlId: string,
+  settings: PageSettings,
+  pages: readonly AdmittedPage[],
+): Promise<void> {
+  if (pages.length === 0) return;
+  await CancellationScope.nonCancellable(() =>
+    Promise.all(pages.map((page) => startPage({ crawlId, settings, page, inOneStep: true }))),
+  );
+}
+
+async function startPage(input: PageInput): Promise<void> {
+  try {
+    await startChild('CrawlPage', {
+      workflowId: pageWorkflowId(input.crawlId, input.page),
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      staticSummary: brief(input.page.url),
+    });
+  } catch (error) {
+    // Somebody else started it: that is all we wanted.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
