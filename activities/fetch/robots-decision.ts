@@ -1,6 +1,6 @@
 /** Whether a page may be fetched, decided after the grant from the stored robots.txt of its origin. */
 import type { AllowedBy } from '../../src/core/attempt.ts';
-import { inWords } from '../../src/core/format.ts';
+import { formatDuration } from '../../src/core/format.ts';
 import type { Lease } from '../../src/core/slot-protocol.ts';
 import { productToken } from '../../src/http/index.ts';
 import { ParsedRules } from '../../src/robots/index.ts';
@@ -83,7 +83,7 @@ export async function isPatienceOver(
 }
 
 export function givenUp(why: string, failingForMs: number): string {
-  return `${why} Given up after ${inWords(failingForMs)} without it.`;
+  return `${why} Given up after ${formatDuration(failingForMs)} without it.`;
 }
 
 export function claimMs({ config }: Pick<Deps, 'config'>): number {

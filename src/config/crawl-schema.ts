@@ -3,7 +3,7 @@
  * (`longWait: "1m"` becomes `longWaitMs: 60000`), the same in the config file, the environment and a crawl's input.
  */
 import { z } from 'zod';
-import { formatDelayRange, formatDuration } from '../core/duration.ts';
+import { formatDelayRange, serializeDuration } from '../core/duration.ts';
 import type { CrawlSettings } from '../core/settings.ts';
 import { formatBytes } from './bytes.ts';
 import { domainRules, urlTypes, writeAdaptive, writeDomainRules, writeUrlTypes } from './policies.ts';
@@ -193,28 +193,28 @@ export function writeCrawlSettings({
   return {
     ...rest,
     delay: formatDelayRange(rest.delay),
-    warmup: { pending: warmup.pending, atMost: formatDuration(warmup.atMostMs) },
+    warmup: { pending: warmup.pending, atMost: serializeDuration(warmup.atMostMs) },
     adaptive: writeAdaptive(rest.adaptive),
     domains: writeDomainRules(rest.domains),
     types: writeUrlTypes(rest.types),
     retry: {
-      initialInterval: formatDuration(retry.initialIntervalMs),
+      initialInterval: serializeDuration(retry.initialIntervalMs),
       backoffCoefficient: retry.backoffCoefficient,
       maximumAttempts: retry.maximumAttempts,
-      maximumInterval: formatDuration(retry.maximumIntervalMs),
-      jitter: formatDuration(retry.jitterMs),
+      maximumInterval: serializeDuration(retry.maximumIntervalMs),
+      jitter: serializeDuration(retry.jitterMs),
     },
     fetch: {
-      connectTimeout: formatDuration(fetch.connectTimeoutMs),
-      headersTimeout: formatDuration(fetch.headersTimeoutMs),
-      totalTimeout: formatDuration(fetch.totalTimeoutMs),
+      connectTimeout: serializeDuration(fetch.connectTimeoutMs),
+      headersTimeout: serializeDuration(fetch.headersTimeoutMs),
+      totalTimeout: serializeDuration(fetch.totalTimeoutMs),
       maxHeaders: formatBytes(fetch.maxHeaderBytes),
       maxBody: formatBytes(fetch.maxBodyBytes),
     },
     // A list, not an object: a layer above then replaces it as it replaces every other value.
     resolve: Object.entries(rest.resolve).map(([name, address]) => `${name}:${address}`),
-    longWait: formatDuration(longWaitMs),
-    sweepInterval: formatDuration(sweepIntervalMs),
+    longWait: serializeDuration(longWaitMs),
+    sweepInterval: serializeDuration(sweepIntervalMs),
     maxSitemap: formatBytes(maxSitemapBytes),
   };
 }

@@ -1,6 +1,11 @@
 /** Configuration: one schema, four sources, sentences for what is wrong. */
 export { BadInput } from '../core/bad-input.ts';
-export { formatDelayRange, formatDuration, parseDelayRange, parseDuration } from '../core/duration.ts';
+export {
+  formatDelayRange,
+  parseDelayRange,
+  parseDuration,
+  serializeDuration as formatDuration,
+} from '../core/duration.ts';
 export { type CrawlGround, type CrawlRequest, parseCrawlInput, writeCrawlInput } from './crawl-input.ts';
 export { CONFIG_KEYS, type ConfigKey } from './keys.ts';
 export { type ConfigSources, loadConfig } from './load.ts';

@@ -32,14 +32,16 @@ export function parseDelayRange(raw: unknown): DelayRange | undefined {
 }
 
 /** The shortest form that parses back to exactly this many milliseconds. */
-export function formatDuration(ms: number): string {
+export function serializeDuration(ms: number): string {
   if (ms === 0) return '0s';
   const unit = WRITTEN_UNITS.find((candidate) => ms % UNIT_MS[candidate] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;
 }
 
 export function formatDelayRange({ minMs, maxMs }: DelayRange): string {
-  return minMs === maxMs ? formatDuration(minMs) : `${formatDuration(minMs)}-${formatDuration(maxMs)}`;
+  return minMs === maxMs
+    ? serializeDuration(minMs)
+    : `${serializeDuration(minMs)}-${serializeDuration(maxMs)}`;
 }
 
 function acceptable(ms: number): number | undefined {

@@ -1,4 +1,4 @@
-/** Numbers as people read them in the Web UI. */
+/** Numbers and texts as people read them, in the terminal and in the Web UI. */
 
 export function ordinal(n: number): string {
   const rest = n % 100;
@@ -6,28 +6,43 @@ export function ordinal(n: number): string {
   return `${n}${ending}`;
 }
 
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** 3_600_000 is "1 h", 90_000 is "1.5 min". */
-export function inWords(ms: number): string {
-  for (const [unit, length] of UNITS) {
-    // 3,599,990 ms is an hour to a person.
-    if (ms >= 0.999 * length) return `${Number((ms / length).toFixed(1))} ${unit}`;
-  }
-  return `${Math.max(0, Math.round(ms))} ms`;
+/** `250 ms`, `1.5 s`, `12 s`, `1 min 30 s`, `25 min`, `2 h 10 min`, `3 d`: two units at most, as precise as a reader needs. */
+export function formatDuration(ms: number): string {
+  // Rounded before the unit is chosen: 3,599,990 ms reads as an hour.
+  if (ms < 999) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 9_950) return `${Number((ms / SECOND).toFixed(1))} s`;
+  const seconds = roundTo(SECOND, ms);
+  if (seconds < 10 * MINUTE) return twoUnits(seconds, [MINUTE, 'min'], [SECOND, 's']);
+  const minutes = roundTo(MINUTE, ms);
+  if (minutes < DAY) return twoUnits(minutes, [HOUR, 'h'], [MINUTE, 'min']);
+  return twoUnits(roundTo(HOUR, ms), [DAY, 'd'], [HOUR, 'h']);
+}
+
+type Unit = [ms: number, name: string];
+
+function roundTo(unitMs: number, ms: number): number {
+  return Math.round(ms / unitMs) * unitMs;
+}
+
+function twoUnits(ms: number, [largeMs, large]: Unit, [smallMs, small]: Unit): string {
+  const larges = Math.floor(ms / largeMs);
+  const smalls = (ms % largeMs) / smallMs;
+  return [...(larges > 0 ? [`${larges} ${large}`] : []), ...(smalls > 0 ? [`${smalls} ${small}`] : [])].join(
+    ' ',
+  );
 }
 
 /** The server refuses summaries of more than 400 bytes. */
-const SUMMARY_BYTES = 400;
-const MOST_BYTES_A_CHARACTER = 4;
+const MAX_SUMMARY_BYTES = 400;
+const MAX_BYTES_PER_CHARACTER = 4;
 
-/** A text cut to what a summary may hold: most are ASCII, where a character is a byte. */
-export function brief(text: string): string {
+/** Cuts a text to what a Temporal summary may hold. Most texts are ASCII, with one byte per character. */
+export function truncateSummary(text: string): string {
   const isAscii = /^[\x20-\x7e]*$/.test(text);
-  return text.slice(0, isAscii ? SUMMARY_BYTES : SUMMARY_BYTES / MOST_BYTES_A_CHARACTER);
+  return text.slice(0, isAscii ? MAX_SUMMARY_BYTES : MAX_SUMMARY_BYTES / MAX_BYTES_PER_CHARACTER);
 }

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { paceOf, remember, type Sample } from '../../src/cli/render/pace.ts';
 import { renderLive, renderPlain } from '../../src/cli/render/progress.ts';
 import { createDisplay } from '../../src/cli/render/progress-display.ts';
-import { inWords } from '../../src/cli/render/progress-words.ts';
 import { renderSummary } from '../../src/cli/render/summary.ts';
 import type { Progress } from '../../src/storage/reports/progress.ts';
 
@@ -53,7 +52,7 @@ describe('the live display', () => {
   test('shows pages done and found, outcomes, pace, time left and who is cooling down', () => {
     expect(renderLive({ progress: running, pace }, 100)).toEqual([
       '  example  Running  20 s',
-      `  █${'░'.repeat(29)}  40 of 1,040 pages · 2.0 pages/s · about 8 min left`,
+      `  █${'░'.repeat(29)}  40 of 1,040 pages · 2.0 pages/s · about 8 min 20 s left`,
       '  pages     Pending 900 · Queued 99 · Waiting 1 · Fetched 36 · Redirected 1 · Blocked 1 · Failed 2',
       '  attempts  Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1',
       '  cooling   example.org in 3.2 s',
@@ -93,7 +92,7 @@ describe('the live display', () => {
 describe('without a terminal', () => {
   test('progress is one plain line', () => {
     expect(renderPlain({ progress: running, pace })).toBe(
-      'example: 40 of 1,040 pages · 2.0 pages/s · about 8 min left; Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1; cooling down example.org in 3.2 s',
+      'example: 40 of 1,040 pages · 2.0 pages/s · about 8 min 20 s left; Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1; cooling down example.org in 3.2 s',
     );
   });
 
@@ -137,18 +136,6 @@ describe('the pace', () => {
     const looks = Array.from({ length: 1_000 }, (_, second): [number, number] => [second, second]);
     expect(watched(...looks).samples.length).toBeLessThanOrEqual(31);
   });
-});
-
-test.each([
-  [0.04, '0.0 s'],
-  [9.94, '9.9 s'],
-  [9.96, '10 s'],
-  [119, '119 s'],
-  [600, '10 min'],
-  [7_800, '2 h 10 min'],
-  [400_000, '5 days'],
-])('%d seconds are %s', (seconds, words) => {
-  expect(inWords(seconds)).toBe(words);
 });
 
 test('the summary names how the crawl ended, and its counts add up to what was found', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { brief, inWords, ordinal } from '../../src/core/format.ts';
+import { formatDuration, ordinal, truncateSummary } from '../../src/core/format.ts';
 
 test.each([
   [1, '1st'],
@@ -14,7 +14,7 @@ test.each([
   [102, '102nd'],
   [111, '111th'],
   [1_013, '1013th'],
-])('%i in a line is %s', (n, word) => {
+])('%i as an ordinal is %s', (n, word) => {
   expect(ordinal(n)).toBe(word);
 });
 
@@ -25,18 +25,26 @@ test.each([
   [3_599_990, '1 h'],
   [1_000, '1 s'],
   [1_500, '1.5 s'],
-  [90_000, '1.5 min'],
+  [9_940, '9.9 s'],
+  [9_960, '10 s'],
+  [59_700, '1 min'],
+  [90_000, '1 min 30 s'],
+  [599_000, '9 min 59 s'],
+  [1_490_000, '25 min'],
   [3_600_000, '1 h'],
+  [7_800_000, '2 h 10 min'],
+  [86_399_000, '1 d'],
   [86_400_000, '1 d'],
+  [90_000_000, '1 d 1 h'],
   [10 * 86_400_000, '10 d'],
 ])('%d ms reads %s', (ms, words) => {
-  expect(inWords(ms)).toBe(words);
+  expect(formatDuration(ms)).toBe(words);
 });
 
 test.each(['x'.repeat(1_000), 'ü'.repeat(1_000), '🕸'.repeat(1_000)])(
   'a summary never has more than 400 bytes',
   (text) => {
-    expect(Buffer.byteLength(brief(text))).toBeLessThanOrEqual(400);
-    expect(text.startsWith(brief(text))).toBe(true);
+    expect(Buffer.byteLength(truncateSummary(text))).toBeLessThanOrEqual(400);
+    expect(text.startsWith(truncateSummary(text))).toBe(true);
   },
 );

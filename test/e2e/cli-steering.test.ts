@@ -84,13 +84,13 @@ describe('a domain with pages in line', () => {
     const shown = await program('domain', 'show', domain);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(new RegExp(`^${domain}: open$`, 'm'));
-    expect(shown.stdout).toMatch(/^ {2}Gap +60 min, because of the crawl's delay$/m);
+    expect(shown.stdout).toMatch(/^ {2}Gap +1 h, because of the crawl's delay$/m);
     expect(shown.stdout).toMatch(/^ {2}In line +5 pages; next slot in (59|60) min$/m);
     expect(shown.stdout).toMatch(/^ +1\. page:slow:/m);
 
     const page = await program('page', web.url('slow', '/5'));
     expect(page.stdout).toMatch(
-      /Now +Queued: \d(st|nd|rd|th) of 5 in line for a slot of .*, expected in .*; the gap is 60 min, because of the crawl's delay\./,
+      /Now +Queued: \d(st|nd|rd|th) of 5 in line for a slot of .*, expected in .*; the gap is 1 h, because of the crawl's delay\./,
     );
 
     const paused = await program('domain', 'pause', domain.toUpperCase());
@@ -116,7 +116,7 @@ describe('a domain with pages in line', () => {
       known: { stored: { paused: true, delay: { minMs: 7_200_000, maxMs: 7_200_000 } } },
     });
     expect((await program('domain', 'list')).stdout).toMatch(
-      new RegExp(`^${domain} +paused +2 h 0 min +the delay set for it +5 `, 'm'),
+      new RegExp(`^${domain} +paused +2 h +the delay set for it +5 `, 'm'),
     );
 
     const reset = await program('domain', 'reset', domain);
@@ -204,9 +204,9 @@ describe('a crawl', () => {
     await expect.poll(asleep, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('down'));
     expect(stdout).toMatch(
-      /Now +Waiting: retry 2 of 3 at [\d: -]+ \(in 60 min\), after attempt 1 of 3: Status 503\./,
+      /Now +Waiting: retry 2 of 3 at [\d: -]+ \(in 1 h\), after attempt 1 of 3: Status 503\./,
     );
-    expect(stdout).toMatch(/^ {2}1 of 3 .* 503 +Blocked5xx +[\d: -]+ \(60 min later\) +Status 503\.$/m);
+    expect(stdout).toMatch(/^ {2}1 of 3 .* 503 +Blocked5xx +[\d: -]+ \(1 h later\) +Status 503\.$/m);
     const { stdout: json } = await program('page', web.url('down'), '--json');
     expect(JSON.parse(json)).toMatchObject({
       crawl: { id: 'down', status: 'Running', maximumAttempts: 3 },

@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { AttemptEvent, ParseInput, PersistResult, Unreported } from '../../activities/index.ts';
 import type { AttemptReport, ParsedRef, RequestRecord } from '../../src/core/attempt.ts';
-import { brief, inWords } from '../../src/core/format.ts';
+import { formatDuration, truncateSummary } from '../../src/core/format.ts';
 import { isRetryable } from '../../src/core/outcome.ts';
 import { askingOf, type PageInput, type RobotsHop } from '../../src/core/page-input.ts';
 import { retryDelayMs } from '../../src/core/retry-policy.ts';
@@ -135,14 +135,14 @@ class PageVisit {
     if (!givenUp) return this.wait(until, why);
     const now = Date.now();
     return this.conclude(
-      unsent('down', `${why} Given up after ${inWords(now - since)} without a connection.`, now),
+      unsent('down', `${why} Given up after ${formatDuration(now - since)} without a connection.`, now),
       { isLast: true },
     );
   }
 
   private async missRobots(what: { origin: string; error: string }): Promise<boolean> {
     const miss = { ...what, pageId: this.input.page.pageId };
-    const summary = brief(`note that robots.txt of ${miss.origin} is out of reach`);
+    const summary = truncateSummary(`note that robots.txt of ${miss.origin} is out of reach`);
     const missed = await durably(
       () => local.missRobots.executeWithOptions({ summary }, [miss]),
       () => regular.missRobots.executeWithOptions(apart(summary), [miss]),
@@ -158,7 +158,7 @@ class PageVisit {
       case 'refused':
         this.refusals += 1;
         if (this.refusals > PATIENT_REFUSALS)
-          await sleep(this.pauseMs, { summary: brief(`slot not used: ${result.reason}`) });
+          await sleep(this.pauseMs, { summary: truncateSummary(`slot not used: ${result.reason}`) });
         return true;
       case 'robots-read':
         this.robotsHop = null;
@@ -187,7 +187,7 @@ class PageVisit {
   ): Promise<boolean> {
     if (counts) this.sentAndLost += 1;
     if (this.sentAndLost < MOST_SENT_AND_LOST) {
-      if (!sent) await sleep(this.pauseMs, { summary: brief(`trouble of our own: ${reason}`) });
+      if (!sent) await sleep(this.pauseMs, { summary: truncateSummary(`trouble of our own: ${reason}`) });
       return true;
     }
     this.sentAndLost = 0;
@@ -267,7 +267,7 @@ class PageVisit {
   ): Promise<Parsed> {
     const { crawlId, page } = this.input;
     const sitemap = { crawlId, pageId: page.pageId, url: page.url, contentHash, contentType };
-    const summary = brief(`read the sitemap ${page.url}`);
+    const summary = truncateSummary(`read the sitemap ${page.url}`);
     const tried = await this.tryAgain('read', 'Unparsable', () =>
       readSitemap.executeWithOptions(apart(summary), [sitemap]),
     );
@@ -289,7 +289,7 @@ class PageVisit {
   private async parse(report: AttemptReport, document: ParseInput | null, inVain: unknown): Promise<Parsed> {
     if (report.found.kind === 'document' && this.input.page.sitemap) return this.read(report, report.found);
     if (document === null) return { report, parsed: null, poisoned: false };
-    const summary = brief(`parse ${document.url}`);
+    const summary = truncateSummary(`parse ${document.url}`);
     const step = () =>
       durably(
         () => local.parsePage.executeWithOptions({ summary }, [document]),
@@ -312,7 +312,7 @@ class PageVisit {
 
   private async sleepUntil(at: number, why: string): Promise<void> {
     const ms = at - Date.now();
-    if (ms > 0) await sleep(ms, { summary: brief(`${why} in ${inWords(ms)}`) });
+    if (ms > 0) await sleep(ms, { summary: truncateSummary(`${why} in ${formatDuration(ms)}`) });
   }
 
   private async end(crawlOver: boolean): Promise<void> {

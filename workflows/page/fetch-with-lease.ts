@@ -2,7 +2,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { FetchResult } from '../../activities/index.ts';
-import { brief } from '../../src/core/format.ts';
+import { truncateSummary } from '../../src/core/format.ts';
 import type { AdmittedPage, PageInput, RobotsHop } from '../../src/core/page-input.ts';
 import type { Said } from '../../src/core/slot-protocol.ts';
 import { fetchPage } from '../proxies.ts';
@@ -33,7 +33,7 @@ export async function spendSlot(
         scheduleToStartTimeout: left,
         startToCloseTimeout: left + settings.fetch.totalTimeoutMs + settings.heartbeatMs,
         heartbeatTimeout: settings.heartbeatMs,
-        summary: brief(`fetch ${robotsHop?.url ?? page.url}`),
+        summary: truncateSummary(`fetch ${robotsHop?.url ?? page.url}`),
       },
       [{ crawlId, ...target(page), domain, lease, ask, robotsHop }],
     );

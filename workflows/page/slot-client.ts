@@ -9,7 +9,7 @@ import {
   Trigger,
   workflowInfo,
 } from '@temporalio/workflow';
-import { brief, inWords, ordinal } from '../../src/core/format.ts';
+import { formatDuration, ordinal, truncateSummary } from '../../src/core/format.ts';
 import { type Asking, askingOf, type PageCarry, type PageInput } from '../../src/core/page-input.ts';
 import type { Ask, Lease, Said } from '../../src/core/slot-protocol.ts';
 import { domainOf } from '../../src/throttle/grant.ts';
@@ -146,7 +146,7 @@ export class Slots {
   private async heardOrOverdue(ticket: string, ms: number, why: string): Promise<void> {
     if (this.grants.has(ticket)) return;
     this.heard = new Trigger();
-    await Promise.race([this.heard, sleep(ms, { summary: brief(why) })]);
+    await Promise.race([this.heard, sleep(ms, { summary: truncateSummary(why) })]);
     this.heard = null;
   }
 
@@ -169,7 +169,7 @@ export class Slots {
   /** One ask and the wait for its grant, until `leaveAt` at most; null: ask again. */
   private async askOnce(domain: string, ask: Ask, leaveAt: number): Promise<Asked | null> {
     const asks = this.open === null ? 1 : ++this.open.asks;
-    const summary = brief(`slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`);
+    const summary = truncateSummary(`slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`);
     const wanted = { pageId: this.input.page.pageId, domain, ask, asks };
     // Local, although it waits for another workflow: throttles have a worker of their own and answer at once.
     const answer = await durably(
@@ -192,7 +192,10 @@ export class Slots {
             Math.max(expectedAt, now) + slackFor(asks, askingOf(this.input.settings)),
             `slot for ${domain}, ${ordinal(answer.position)} in line`,
           ]
-        : [expectedAt, `slot for ${domain}, its line is full: ask again in ${inWords(expectedAt - now)}`];
+        : [
+            expectedAt,
+            `slot for ${domain}, its line is full: ask again in ${formatDuration(expectedAt - now)}`,
+          ];
     await this.heardOrOverdue(ask.ticket, Math.max(1, Math.min(until, leaveAt) - now), why);
     const lease = this.grants.get(ask.ticket);
     if (lease !== undefined) return { kind: 'granted', lease };

@@ -1,7 +1,7 @@
 /** How CrawlPage workflows are started. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { CancellationScope, ParentClosePolicy, startChild } from '@temporalio/workflow';
-import { brief } from '../../src/core/format.ts';
+import { truncateSummary } from '../../src/core/format.ts';
 import type { AdmittedPage, PageInput, PageSettings } from '../../src/core/page-input.ts';
 import { pageWorkflowId } from '../ids.ts';
 
@@ -28,7 +28,7 @@ async function startPage(input: PageInput): Promise<void> {
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      staticSummary: brief(input.page.url),
+      staticSummary: truncateSummary(input.page.url),
     });
   } catch (error) {
     // Somebody else started it: that is all we wanted.

@@ -2,7 +2,7 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { AttemptEvent, ParseInput, PersistInput, PersistResult } from '../../activities/index.ts';
 import type { RequestRecord } from '../../src/core/attempt.ts';
-import { brief } from '../../src/core/format.ts';
+import { truncateSummary } from '../../src/core/format.ts';
 import type { PageInput } from '../../src/core/page-input.ts';
 import { apart, local, regular } from '../proxies.ts';
 import { durably } from '../run-step.ts';
@@ -11,7 +11,7 @@ import { startPages } from './start-pages.ts';
 export async function settle(input: PageInput, event: PersistInput['event']): Promise<PersistResult> {
   const step: PersistInput = { ...idsOf(input), event };
   const what = event.kind === 'attempt' ? event.report.outcome : event.kind;
-  const summary = brief(`record ${what} for ${input.page.url}`);
+  const summary = truncateSummary(`record ${what} for ${input.page.url}`);
   const persisted = await durably(
     () => local.persistPage.executeWithOptions({ summary }, [step]),
     () => regular.persistPage.executeWithOptions(apart(summary), [step]),
@@ -22,7 +22,7 @@ export async function settle(input: PageInput, event: PersistInput['event']): Pr
 
 /** Has a request written down that its fetch could not. */
 export function note({ crawlId, page }: PageInput, request: RequestRecord): Promise<void> {
-  const summary = brief(`record that ${request.url} was asked for`);
+  const summary = truncateSummary(`record that ${request.url} was asked for`);
   const step = { ...request, crawlId, pageId: page.pageId };
   return durably(
     () => local.noteRequest.executeWithOptions({ summary }, [step]),
@@ -40,7 +40,7 @@ export async function digest(
   event: AttemptEvent,
 ): Promise<{ ok: true } | { ok: false; error: unknown }> {
   const { crawlId, settings, page } = input;
-  const summary = brief(`parse and record ${page.url}`);
+  const summary = truncateSummary(`parse and record ${page.url}`);
   const step = { ...idsOf(input), document, event };
   let persisted: PersistResult;
   try {

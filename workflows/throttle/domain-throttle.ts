@@ -13,7 +13,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { brief, inWords } from '../../src/core/format.ts';
+import { formatDuration, truncateSummary } from '../../src/core/format.ts';
 import type { Ask, Grant, Release, ThrottleConfig, ThrottleState } from '../../src/throttle/index.ts';
 import * as rules from '../../src/throttle/index.ts';
 import {
@@ -77,7 +77,7 @@ class Shell {
     for (;;) {
       if (state.openedAt === null) {
         const read = await steps.openDomain.executeWithOptions(
-          { summary: brief(`read what is known of ${domain}`) },
+          { summary: truncateSummary(`read what is known of ${domain}`) },
           [{ domain, assure: rules.toAssure(state) }],
         );
         rules.opened(state, read, Date.now());
@@ -201,7 +201,7 @@ class Shell {
       this.stirred = true;
     };
     // Rejected only on cancellation, as above.
-    void sleep(ms, { summary: `${what} in ${inWords(ms)}` }).then(wake, wake);
+    void sleep(ms, { summary: `${what} in ${formatDuration(ms)}` }).then(wake, wake);
   }
 
   private async save(clean: boolean): Promise<void> {
@@ -213,7 +213,7 @@ class Shell {
     const stored = rules.toStored(state, clean);
     rules.writing(state, stored);
     await steps.saveDomain.executeWithOptions(
-      { summary: brief(`write down what was learned of ${domain}`) },
+      { summary: truncateSummary(`write down what was learned of ${domain}`) },
       [{ domain, epoch, stored }],
     );
     rules.written(state, stored);

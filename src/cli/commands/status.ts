@@ -1,4 +1,5 @@
 /** `amble status`: what is known of all crawls, or everything about one. */
+import { formatDuration } from '../../core/format.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   type DomainCounts,
@@ -15,8 +16,8 @@ import { openStore } from '../connect/store.ts';
 import { type AtWork, whoIsAtWork } from '../connect/worker-status.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { commandLine } from '../render/command-line.ts';
+import { soon } from '../render/domain.ts';
 import { noSuchCrawl } from '../render/no-such-crawl.ts';
-import { inWords } from '../render/progress-words.ts';
 import { renderSummary } from '../render/summary.ts';
 import { renderTable } from '../render/table.ts';
 import { print } from '../render/terminal.ts';
@@ -77,7 +78,7 @@ async function crawlList(
     progress.pages.Fetched,
     progress.pages.Failed,
     openPages(progress),
-    inWords(progress.seconds),
+    formatDuration(progress.seconds * 1_000),
   ]);
   return renderTable(headers, rows).join('\n');
 }
@@ -146,8 +147,7 @@ function openTable(pages: readonly OpenPage[], now: Date): string[] {
 
 function nextInWords({ status, nextAt }: OpenPage, now: Date): string {
   if (!nextAt) return status === 'Queued' ? 'when its domain has a slot' : '';
-  const seconds = (nextAt.getTime() - now.getTime()) / 1_000;
-  return seconds <= 0 ? 'now' : `in ${inWords(seconds)}`;
+  return soon(nextAt.getTime(), now);
 }
 
 function indented(lines: readonly string[]): string[] {

@@ -1,11 +1,11 @@
 /** A domain in words: how long the next page has to wait, and why. */
 
 import { formatDelayRange } from '../../config/index.ts';
+import { formatDuration } from '../../core/format.ts';
 import type { StoredDomain } from '../../core/slot-protocol.ts';
 import type { GapReason } from '../../throttle/gap.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
 import type { DomainReport } from '../connect/domains.ts';
-import { inWords } from './progress-words.ts';
 import { renderTable } from './table.ts';
 
 export function renderDomain(report: DomainReport, now: Date): string[] {
@@ -29,11 +29,11 @@ export function renderDomains(reports: readonly DomainReport[], now: Date): stri
     return [
       report.domain,
       stateInWords(report, now),
-      gap ? span(gap.ms) : '',
+      gap ? formatDuration(gap.ms) : '',
       gap ? REASONS[gap.because] : '',
       live?.waiting ?? 0,
       lastStart === null ? '' : ago(lastStart, now),
-      average === null ? '' : span(average),
+      average === null ? '' : formatDuration(average),
     ];
   });
   return renderTable(headers, lines);
@@ -75,7 +75,7 @@ type Fact = [name: string, value: string];
 
 function liveFacts(view: ThrottleView, now: Date): Fact[] {
   return [
-    ['Gap', `${span(view.gapMs)}, because of ${REASONS[view.gapBecause]}`],
+    ['Gap', `${formatDuration(view.gapMs)}, because of ${REASONS[view.gapBecause]}`],
     ...delayFacts(view.operatorDelay, view.crawlDelayMs, view.backoffMs, view.blockedUntil, now),
     ...view.outages.map((outage): Fact => outageFact(outage.origin, outage, now)),
     ...lastRequest(view.lastStart, now),
@@ -97,7 +97,7 @@ function storedFacts(stored: StoredDomain, now: Date): Fact[] {
   const { delay, crawlDelays, backoffMs, blockedUntil, outages } = stored;
   const gap = storedGap(stored);
   return [
-    ['Gap', `${span(gap.ms)}, because of ${REASONS[gap.because]}`],
+    ['Gap', `${formatDuration(gap.ms)}, because of ${REASONS[gap.because]}`],
     ...delayFacts(delay, Math.max(0, ...Object.values(crawlDelays)), backoffMs, blockedUntil, now),
     ...Object.entries(outages).map(([origin, outage]): Fact => outageFact(origin, outage, now)),
     ...lastRequest(stored.lastStart, now),
@@ -128,8 +128,8 @@ function delayFacts(
 ): Fact[] {
   return [
     ['Delay set', operatorDelay === null ? 'none' : formatDelayRange(operatorDelay)],
-    ['Crawl-delay', crawlDelayMs === 0 ? 'none' : span(crawlDelayMs)],
-    ['Backoff', backoffMs === 0 ? 'none' : span(backoffMs)],
+    ['Crawl-delay', crawlDelayMs === 0 ? 'none' : formatDuration(crawlDelayMs)],
+    ['Backoff', backoffMs === 0 ? 'none' : formatDuration(backoffMs)],
     ...(blockedUntil !== null && blockedUntil > now.getTime()
       ? [['Cooldown', `until ${clock(blockedUntil, now)}, as its Retry-After asked for`] satisfies Fact]
       : []),
@@ -175,7 +175,7 @@ function statFacts({
       'Trouble',
       `${overloaded} overloaded, ${unreachable} unreachable; ${failed} of the last ${lately.length} failed`,
     ],
-    ['Average', averageTookMs === null ? 'not known yet' : `${span(averageTookMs)} a request`],
+    ['Average', averageTookMs === null ? 'not known yet' : `${formatDuration(averageTookMs)} a request`],
   ];
 }
 
@@ -184,17 +184,12 @@ function rows(facts: readonly Fact[]): string[] {
   return facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`.trimEnd());
 }
 
-/** A span that is exact where it is short. */
-export function span(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : inWords(ms / 1_000);
-}
-
 export function ago(at: number, now: Date): string {
-  return `${inWords(Math.max(0, now.getTime() - at) / 1_000)} ago`;
+  return `${formatDuration(now.getTime() - at)} ago`;
 }
 
 export function soon(at: number, now: Date): string {
-  return at <= now.getTime() ? 'now' : `in ${inWords((at - now.getTime()) / 1_000)}`;
+  return at <= now.getTime() ? 'now' : `in ${formatDuration(at - now.getTime())}`;
 }
 
 /** `14:05:09`, with its date when that is not today's. */

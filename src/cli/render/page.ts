@@ -1,6 +1,6 @@
 /** A page in words: where it is now and why, and what was tried. */
 
-import { ordinal } from '../../core/format.ts';
+import { formatDuration, ordinal } from '../../core/format.ts';
 import type { RobotsHop } from '../../core/page-input.ts';
 import type { PageReport } from '../../storage/reports/page-report.ts';
 import type { Place } from '../../throttle/queue-position.ts';
@@ -8,7 +8,7 @@ import type { ThrottleView } from '../../throttle/view.ts';
 import { originOf } from '../../urls/index.ts';
 import type { DomainReport } from '../connect/domains.ts';
 import type { AtWork } from '../connect/worker-status.ts';
-import { clock, REASONS, soon, span } from './domain.ts';
+import { clock, REASONS, soon } from './domain.ts';
 import { holdOf } from './domain-block.ts';
 import { pending } from './pending-page.ts';
 import { renderTable } from './table.ts';
@@ -142,20 +142,20 @@ function inLine(
   if (hold !== null)
     return `${position}${hold.origin === null ? ', which' : `; ${hold.origin}`} ${hold.predicate}`;
   const when = place.expectedAt === null ? '' : `, expected ${soon(place.expectedAt, now)}`;
-  return `${position}${when}; the gap is ${span(view.gapMs)}, because of ${REASONS[view.gapBecause]}.`;
+  return `${position}${when}; the gap is ${formatDuration(view.gapMs)}, because of ${REASONS[view.gapBecause]}.`;
 }
 
 function attemptTable({ attempts, crawl }: PageReport, now: Date): string[] {
   const rows = attempts.map((attempt) => [
     `${attempt.attempt} of ${crawl.maximumAttempts}`,
     attempt.startedAt === null ? 'not sent' : clock(attempt.startedAt, now),
-    span(attempt.slotWaitMs),
-    attempt.latencyMs === null ? '' : span(attempt.latencyMs),
+    formatDuration(attempt.slotWaitMs),
+    attempt.latencyMs === null ? '' : formatDuration(attempt.latencyMs),
     attempt.statusCode === null ? '' : String(attempt.statusCode),
     attempt.outcome,
     attempt.nextAttemptAt === null
       ? ''
-      : `${clock(attempt.nextAttemptAt, now)} (${span(attempt.nextAttemptAt.getTime() - attempt.finishedAt.getTime())} later)`,
+      : `${clock(attempt.nextAttemptAt, now)} (${formatDuration(attempt.nextAttemptAt.getTime() - attempt.finishedAt.getTime())} later)`,
     attempt.error ?? '',
   ]);
   const headers = [

@@ -1,8 +1,9 @@
 /** Why a page that has not begun has not: its time, its crawl or its domain. */
+import { formatDuration } from '../../core/format.ts';
 import type { PageReport } from '../../storage/reports/page-report.ts';
 import { originOf } from '../../urls/index.ts';
 import type { DomainReport } from '../connect/domains.ts';
-import { clock, REASONS, soon, span } from './domain.ts';
+import { clock, REASONS, soon } from './domain.ts';
 import { holdOf } from './domain-block.ts';
 
 /** `domain` is null where nothing is known of it. */
@@ -40,5 +41,5 @@ function trouble(page: PageReport['page'], domain: DomainReport | null, now: Dat
   const live = domain?.live;
   if (!live || live.gapMs === 0) return '.';
   const next = live.nextGrantAt === null ? '' : `; the next slot is due ${soon(live.nextGrantAt, now)}`;
-  return `${next}; the gap is ${span(live.gapMs)}, because of ${REASONS[live.gapBecause]}.`;
+  return `${next}; the gap is ${formatDuration(live.gapMs)}, because of ${REASONS[live.gapBecause]}.`;
 }

@@ -1,7 +1,7 @@
 /** What the progress of a crawl looks like: a few lines for a terminal, one line for a log. */
+import { formatDuration } from '../../core/format.ts';
 import { donePages, type Progress } from '../../storage/reports/progress.ts';
 import type { Pace } from './pace.ts';
-import { countsInWords, inWords } from './progress-words.ts';
 
 export interface View {
   progress: Progress;
@@ -15,17 +15,17 @@ const MARGIN = 2;
 export function renderLive({ progress, pace }: View, width: number): string[] {
   const done = donePages(progress);
   const lines = [
-    `${progress.crawl}  ${progress.status}  ${inWords(progress.seconds)}`,
+    `${progress.crawl}  ${progress.status}  ${formatDuration(progress.seconds * 1_000)}`,
     `${bar(done, progress.found, width)}  ${doneOfFound(progress)}${paceInWords(pace)}`,
-    `pages     ${countsInWords(progress.pages) || 'none yet'}`,
-    `attempts  ${countsInWords(progress.attempts) || 'none yet'}`,
+    `pages     ${formatCounts(progress.pages) || 'none yet'}`,
+    `attempts  ${formatCounts(progress.attempts) || 'none yet'}`,
   ];
   if (progress.cooling.length > 0) lines.push(`cooling   ${coolingInWords(progress)}`);
   return lines.map((line) => cut(`${' '.repeat(MARGIN)}${line}`, width));
 }
 
 export function renderPlain({ progress, pace }: View): string {
-  const attempts = countsInWords(progress.attempts);
+  const attempts = formatCounts(progress.attempts);
   return [
     `${progress.crawl}${progress.status === 'Paused' ? ' is paused' : ''}: ${doneOfFound(progress)}${paceInWords(pace)}`,
     ...(attempts ? [attempts] : []),
@@ -39,11 +39,19 @@ function doneOfFound(progress: Progress): string {
 
 function paceInWords({ pagesPerSecond, secondsLeft }: Pace): string {
   const rate = pagesPerSecond === null ? '' : ` · ${pagesPerSecond.toFixed(1)} pages/s`;
-  return secondsLeft === null ? rate : `${rate} · about ${inWords(secondsLeft)} left`;
+  return secondsLeft === null ? rate : `${rate} · about ${formatDuration(secondsLeft * 1_000)} left`;
 }
 
 function coolingInWords({ cooling }: Progress): string {
-  return cooling.map(({ domain, readyInMs }) => `${domain} in ${inWords(readyInMs / 1_000)}`).join(', ');
+  return cooling.map(({ domain, readyInMs }) => `${domain} in ${formatDuration(readyInMs)}`).join(', ');
+}
+
+/** `Fetched 12 · Failed 1`, without the zeros. */
+function formatCounts(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${name} ${count.toLocaleString('en')}`)
+    .join(' · ');
 }
 
 function bar(done: number, found: number, width: number): string {

@@ -1,6 +1,6 @@
 /** How a crawl ended, in a sentence and two small tables. */
+import { formatDuration } from '../../core/format.ts';
 import { openPages, type Progress } from '../../storage/reports/progress.ts';
-import { inWords } from './progress-words.ts';
 import { renderTable } from './table.ts';
 
 /** `atWork`: whether anybody works on it, unless it has ended. */
@@ -17,7 +17,7 @@ export function renderSummary(progress: Progress, atWork = true): string[] {
 }
 
 function headline(progress: Progress, atWork: boolean): string {
-  const took = inWords(progress.seconds);
+  const took = formatDuration(progress.seconds * 1_000);
   const found = `${progress.found.toLocaleString('en')} pages found`;
   const open = `${openPages(progress).toLocaleString('en')} still open`;
   switch (progress.status) {
