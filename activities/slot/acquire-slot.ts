@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { mannersFor } from '../../src/core/domain-politeness.ts';
+import { politenessFor } from '../../src/core/domain-politeness.ts';
 import type { Answer, Ask } from '../../src/core/slot-protocol.ts';
 import { knownForMs } from '../../src/storage/pages/page-age.ts';
 import { signOfLife } from '../../src/storage/pages/touch-page.ts';
@@ -48,7 +48,7 @@ async function patiently({ db, config }: Deps, pageId: string, answer: Answer): 
 /** What the crawl's rules per domain make of an ask. They may be many, so they are no part of what its pages carry. */
 export async function underRules({ crawlOf }: Deps, domain: string, ask: Ask): Promise<Ask> {
   const { settings } = await crawlOf(ask.crawlId);
-  return { ...ask, ...mannersFor(settings, domain) };
+  return { ...ask, ...politenessFor(settings, domain) };
 }
 
 /** Asks, and learns the throttle's clock from the answer. */

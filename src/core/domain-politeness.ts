@@ -1,27 +1,27 @@
-/** Rules per domain: what an operator said of one domain stands for what the crawl says of all. */
+/** Rules per domain. What an operator sets for one domain replaces what the crawl sets for all domains. */
 
 import { type PolitenessUnit, siteOf } from '../urls/index.ts';
 import type { Adaptive, CrawlSettings, DomainRule } from './settings.ts';
 import type { DelayRange } from './slot-protocol.ts';
 
-/** How a crawl asks for slots of one domain. */
-export interface Manners {
+/** What a crawl asks of the throttle for the slots of one domain. */
+export interface DomainPoliteness {
   delay: DelayRange;
   concurrency: number;
   /** null: off. */
   adaptive: Adaptive | null;
 }
 
-/** The throttle goes further where it has to: Crawl-delay, backoff and other crawls' wishes come on top. */
-export function mannersFor(settings: CrawlSettings, domain: string): Manners {
+/** The least the throttle keeps: Crawl-delay, backoff and the settings of other crawls may make it slower. */
+export function politenessFor(settings: CrawlSettings, domain: string): DomainPoliteness {
   const { delay, concurrency, adaptive, domains } = settings;
   return { delay, concurrency, adaptive, ...ruleFor(domains, domain) };
 }
 
-/** The rule of the domain itself, else of the nearest domain above it; never two of them mixed. */
+/** The rule of the domain itself, or else of its nearest parent domain. Rules are never merged. */
 export function ruleFor(rules: CrawlSettings['domains'], domain: string): DomainRule | null {
   for (let name = domain; name !== ''; name = parentOf(name)) {
-    // Not by plain indexing: a host may be called "constructor".
+    // hasOwn, because a host may be called "constructor".
     if (Object.hasOwn(rules, name)) return rules[name] ?? null;
   }
   return null;
@@ -32,7 +32,7 @@ function parentOf(domain: string): string {
   return dot < 0 ? '' : domain.slice(dot + 1);
 }
 
-/** Why a rule could never apply where gaps are kept in this unit, as a sentence; null: they all can. */
+/** Why a rule can never apply when gaps are kept per this unit, as a sentence. null: every rule can apply. */
 export function whyRulesUnusable(rules: CrawlSettings['domains'], unit: PolitenessUnit): string | null {
   if (unit === 'host') return null;
   const below = Object.keys(rules).find((domain) => siteOf(domain) !== domain);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
-import { mannersFor, ruleFor } from '../../src/core/domain-politeness.ts';
+import { politenessFor, ruleFor } from '../../src/core/domain-politeness.ts';
 
 const settings = loadConfig({
   env: {},
@@ -15,7 +15,7 @@ const settings = loadConfig({
   },
 }).crawl;
 
-const delayAt = (domain: string) => mannersFor(settings, domain).delay.minMs;
+const delayAt = (domain: string) => politenessFor(settings, domain).delay.minMs;
 
 test('a rule stands for what the crawl says, at its domain and those below', () => {
   expect(delayAt('example.org')).toBe(30_000);
@@ -30,7 +30,7 @@ test('a rule is nothing to other domains, however alike their names', () => {
 });
 
 test('of several the most specific one counts, alone; what it leaves open is the crawl’s', () => {
-  expect(mannersFor(settings, 'x.fast.example.org')).toEqual({
+  expect(politenessFor(settings, 'x.fast.example.org')).toEqual({
     delay: { minMs: 5_000, maxMs: 5_000 },
     concurrency: 4,
     adaptive: null,

@@ -1,5 +1,5 @@
 /** The requests on record as the proof of politeness reads them: a batch at a time, whatever their number. */
-import { mannersFor } from '../../core/domain-politeness.ts';
+import { politenessFor } from '../../core/domain-politeness.ts';
 import type { KeptRules, OverTried, RecordedRequest, Records } from '../../verify/index.ts';
 import { remember } from '../../worker/remember.ts';
 import { findCrawl } from '../crawls.ts';
@@ -25,7 +25,7 @@ export function readRecords(
     wish: async (id, domain) => {
       const crawl = await crawlOf(id);
       if (crawl === null) return null;
-      const { delay, concurrency } = mannersFor(crawl.settings, domain);
+      const { delay, concurrency } = politenessFor(crawl.settings, domain);
       return { shortestGapMs: delay.minMs, concurrency };
     },
     overTried: () => overTried(db, crawlId),
