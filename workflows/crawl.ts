@@ -8,7 +8,6 @@ import {
   condition,
   continueAsNew,
   isCancellation,
-  patched,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -100,7 +99,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     progress = { ...progress, status: 'Cancelling' };
     await CancellationScope.nonCancellable(async () => {
       // Somebody may be in the middle of opening it, and would leave behind what nobody looks after: that is waited for.
-      if (opened === null && patched('opens-first')) opened = await open(input);
+      opened ??= await open(input);
       await cancelAll();
     });
     throw error;
@@ -159,8 +158,7 @@ async function drain(crawlId: string, mayRenew: boolean): Promise<boolean> {
     ]);
     if (open === 0) return true;
     await sleep(pause, { summary: `${open} pages still open` });
-    // Crawls that were being cancelled by earlier code did all their rounds in one run; replayed, they must do so again.
-    if (mayRenew && workflowInfo().continueAsNewSuggested && patched('drain-renews')) return false;
+    if (mayRenew && workflowInfo().continueAsNewSuggested) return false;
   }
 }
 

@@ -10,8 +10,8 @@ export type RobotsMissed = Extract<Unreported, { kind: 'robots-read' | 'held' | 
 export interface Miss {
   /** Whose rules they would be. */
   origin: string;
-  /** Who found out. Unset: said by a page of an earlier version, which waits on. */
-  pageId?: string;
+  /** Who found out. */
+  pageId: string;
   error: string;
 }
 
@@ -33,7 +33,7 @@ export async function noteMiss(
   if (hold.rulesKnown) return { kind: 'robots-read' };
   const reason = `robots.txt of ${origin}: ${error}`;
   // The page that tries must give up too, or it would be the last one of its crawl, for ever.
-  if (pageId !== undefined && (await isPatienceOver(deps, pageId, hold.failingForMs)))
+  if (await isPatienceOver(deps, pageId, hold.failingForMs))
     return { kind: 'attempt', report: blockedReport(givenUp(reason, hold.failingForMs)) };
   return { kind: 'held', until: hold.until, reason };
 }

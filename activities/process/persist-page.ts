@@ -119,8 +119,7 @@ function recordOf(
   return {
     ...page,
     hash,
-    // One that an earlier version read has no such count.
-    listed: sitemap === undefined ? null : { skipped: sitemap.skipped ?? {} },
+    listed: sitemap === undefined ? null : { skipped: sitemap.skipped },
     noindex: page.noindex || header.noindex,
     links: nofollow ? page.links.map((link) => ({ ...link, nofollow })) : page.links,
     refreshTo: nofollow ? null : page.refreshTo,

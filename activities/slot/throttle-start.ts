@@ -4,7 +4,7 @@ import { throttleId, throttleQueue } from '../../workflows/ids.ts';
 import type { ThrottleInput } from '../../workflows/throttle/domain-throttle.ts';
 
 export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: string) {
-  const args: [ThrottleInput] = [{ domain, config: { ...throttle, parallelWindowGrows: true } }];
+  const args: [ThrottleInput] = [{ domain, config: throttle }];
   return {
     workflowId: throttleId(domain),
     taskQueue: throttleQueue(taskQueue),

@@ -30,8 +30,7 @@ export interface PageSettings {
   longWaitMs: number;
   /** A fetch that is silent for this long is lost with its worker. */
   heartbeatMs: number;
-  /** Unset: begun by a version that had no such settings. */
-  asking?: Asking;
+  asking: Asking;
 }
 
 /** How patiently a page asks for its slots. */
@@ -44,18 +43,10 @@ export interface Asking {
   pauseMs: number;
 }
 
-const USUAL: Asking = { slackMs: 30_000, maxSlackMs: 3_600_000, pauseMs: 5_000 };
-
-export function askingOf({ asking }: PageSettings): Asking {
-  return asking ?? USUAL;
-}
-
 export interface PageInput {
   crawlId: string;
   page: AdmittedPage;
   settings: PageSettings;
-  /** Unset: begun by a version that parsed and recorded in two steps, and has to go on as its history says. */
-  inOneStep?: true;
   /** Set by continue-as-new. */
   carry?: PageCarry;
 }

@@ -69,7 +69,7 @@ export type Reception =
   /** Served: 2xx and 3xx. */
   | 'ok'
   /**
-   * There is no such page (404, 410; every 4xx in reports of earlier versions): the site is well, yet how fast it says no tells
+   * There is no such page (404, 410): the site is well, yet how fast it says no tells
    * nothing about how fast it serves.
    */
   | 'denied'
@@ -88,7 +88,7 @@ export type Reception =
 export interface Start {
   /** At least so long before the report went out. What the report takes on its way makes it look later than it was. */
   agoMs: number;
-  /** By the throttle's clock, as far as its worker knows it, at the latest. Unset: in reports of earlier versions. */
+  /** By the throttle's clock, as far as its worker knows it, at the latest. Unset: nothing was written, only a connection was attempted. */
   byMs?: number;
 }
 
@@ -123,10 +123,8 @@ export interface ThrottleConfig {
   /** Shortest and longest start window (startBy - notBefore) with concurrency 1. */
   startWindowMs: number;
   maxStartWindowMs: number;
-  /** Start window with concurrency above 1 ... */
+  /** Shortest start window with concurrency above 1. */
   parallelStartWindowMs: number;
-  /** ... at the shortest. Unset: always, in throttles begun by a version in which it did not grow. */
-  parallelWindowGrows?: true;
   /** Tickets in line; beyond it the answer is `full`. */
   queueLimit: number;
   /** Cap of the backoff that doubling reaches. */

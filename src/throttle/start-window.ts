@@ -27,8 +27,7 @@ function aloneWindowMs({ config, grantToStartMs }: ThrottleState): number {
 
 /** A request starts when its connection stands: one that did not grow would never let a site be fetched that is slow in that. */
 function parallelWindowMs({ config, grantToStartMs }: ThrottleState): number {
-  const { parallelStartWindowMs, maxStartWindowMs, parallelWindowGrows = false } = config;
-  if (!parallelWindowGrows) return parallelStartWindowMs;
+  const { parallelStartWindowMs, maxStartWindowMs } = config;
   const usual = Math.ceil(PARALLEL_MARGIN * (grantToStartMs ?? 0));
   return Math.max(parallelStartWindowMs, Math.min(maxStartWindowMs, usual));
 }

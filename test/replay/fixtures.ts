@@ -8,8 +8,6 @@ import { scrubbed } from './scrub.ts';
 
 /** Of the code as it is: `npm run histories` writes them anew. */
 export const RECORDED = fileURLToPath(new URL('../histories/', import.meta.url));
-/** Of code that is no more, and can therefore not be recorded again. */
-export const OLD = fileURLToPath(new URL('../histories/old/', import.meta.url));
 
 export function namesIn(directory: string): string[] {
   return readdirSync(directory)

@@ -92,20 +92,13 @@ export const SITUATIONS = {
     crawl: [
       'scheduled openCrawl',
       'cancel requested',
-      'patch opens-first',
       'completed openCrawl',
       'completed cancelPages',
       'canceled',
     ],
   },
   'cancelled-slowly': {
-    crawl: [
-      'update cancel',
-      'completed cancelPages',
-      'timer fired',
-      'patch drain-renews',
-      'continued as new',
-    ],
+    crawl: ['update cancel', 'completed cancelPages', 'timer fired', 'continued as new'],
     page: ['scheduled fetchPage', 'cancel requested', 'canceled'],
   },
   'cancelled-on': {

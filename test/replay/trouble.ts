@@ -29,7 +29,6 @@ export const TROUBLE = {
     page: [
       'local acquireSlot queued',
       'signal granted',
-      'patch stray-grant',
       'signals released',
       'signal granted',
       'completed fetchPage attempt Success document',
@@ -50,7 +49,6 @@ export const TROUBLE = {
     page: [
       'completed fetchPage robots-moved',
       'local acquireSlot down',
-      'patch robots-hop-down',
       'local missRobots held',
       'timer fired',
       'completed fetchPage robots-read',
@@ -63,7 +61,6 @@ export const TROUBLE = {
       'completed fetchPage robots-moved',
       'local acquireSlot queued',
       'timer fired',
-      'patch leaves-line',
       'signals withdrawn',
       'local missRobots held',
       'timer fired',

@@ -246,7 +246,7 @@ describe('the start window', () => {
     const wish = { concurrency: 2, delay: fixed(0) };
 
     /** Four leases, of each of which the connection stands only so long after its grant. */
-    function windows(connectingMs: number, config: Parameters<typeof openThrottle>[0]): number[] {
+    function windows(connectingMs: number, config: Parameters<typeof openThrottle>[0] = {}): number[] {
       const state = openThrottle(config);
       return [0, 1, 2, 3].map((n) => {
         const lease = granted(state, anAsk(`t${n}`, wish), NOON + n * 100_000);
@@ -257,23 +257,18 @@ describe('the start window', () => {
     }
 
     test('is short, and twice the usual way from grant to start where that is longer', () => {
-      expect(windows(500, { parallelWindowGrows: true })).toEqual([2_000, 2_000, 2_000, 2_000]);
-      expect(windows(4_000, { parallelWindowGrows: true })).toEqual([2_000, 8_000, 8_000, 8_000]);
+      expect(windows(500)).toEqual([2_000, 2_000, 2_000, 2_000]);
+      expect(windows(4_000)).toEqual([2_000, 8_000, 8_000, 8_000]);
     });
 
     test('grows up to its cap, and never shrinks for that', () => {
-      const grows = { parallelWindowGrows: true, startWindowMs: 1_000 } as const;
-      expect(windows(4_000, { ...grows, maxStartWindowMs: 5_000 }).at(-1)).toBe(5_000);
-      expect(windows(4_000, { ...grows, maxStartWindowMs: 1_000 }).at(-1)).toBe(2_000);
-    });
-
-    test('stays as it is in a throttle that began when it did not grow: its history says so', () => {
-      expect(windows(4_000, {})).toEqual([2_000, 2_000, 2_000, 2_000]);
+      const short = { startWindowMs: 1_000 };
+      expect(windows(4_000, { ...short, maxStartWindowMs: 5_000 }).at(-1)).toBe(5_000);
+      expect(windows(4_000, { ...short, maxStartWindowMs: 1_000 }).at(-1)).toBe(2_000);
     });
 
     test('is written down before it is granted, like any other', () => {
       const state = openThrottle({
-        parallelWindowGrows: true,
         startWindowMs: 1_000,
         maxStartWindowMs: 9_000,
       });

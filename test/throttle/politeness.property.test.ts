@@ -32,7 +32,6 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
     .map((some) => ({
       ...CONFIG,
       ...some,
-      parallelWindowGrows: true,
       startWindowMs: 5_000,
       maxStartWindowMs: 20_000,
       maxBackoffMs: 20_000,

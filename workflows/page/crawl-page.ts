@@ -2,19 +2,12 @@
  * One page, from its admission to its final status: ask for a slot, fetch, parse, persist, start what was found.
  * Every wait is a durable timer or a place in the throttle's line; while it waits, the page costs no worker anything.
  */
-import {
-  CancellationScope,
-  continueAsNew,
-  isCancellation,
-  patched,
-  setHandler,
-  sleep,
-} from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, isCancellation, setHandler, sleep } from '@temporalio/workflow';
 import type { AttemptEvent, ParseInput, PersistResult, Unreported } from '../../activities/index.ts';
 import type { AttemptReport, ParsedRef, RequestRecord } from '../../src/core/attempt.ts';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
 import { isRetryable } from '../../src/core/outcome.ts';
-import { askingOf, type PageInput, type RobotsHop } from '../../src/core/page-input.ts';
+import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
 import { retryDelayMs } from '../../src/core/retry-policy.ts';
 import { robotsHopQuery } from '../messages.ts';
 import { apart, local, readSitemap, regular } from '../proxies.ts';
@@ -76,7 +69,7 @@ class PageVisit {
     this.attempt = input.page.attempts + 1;
     this.sentAndLost = input.carry?.sentAndLost ?? 0;
     this.robotsHop = input.carry?.robotsHop ?? null;
-    this.pauseMs = askingOf(input.settings).pauseMs;
+    this.pauseMs = input.settings.asking.pauseMs;
     setHandler(robotsHopQuery, () => this.robotsHop);
   }
 
@@ -127,8 +120,7 @@ class PageVisit {
     this.front = false;
     this.robotsHop = null;
     // It is its robots.txt that is out of reach, for every page of the origin; the origin itself is there.
-    if (hop !== null && (slot.kind === 'left' || patched('robots-hop-down')))
-      return this.missRobots({ origin: hop.origin, error: slot.why });
+    if (hop !== null) return this.missRobots({ origin: hop.origin, error: slot.why });
     // Only a hop has so little time.
     if (slot.kind === 'left') return true;
     const { until, since, why, givenUp } = slot;
@@ -201,7 +193,7 @@ class PageVisit {
   private async conclude(fetched: AttemptReport, { isLast } = { isLast: false }): Promise<boolean> {
     const document = this.documentOf(fetched);
     let inVain: unknown;
-    if (document !== null && this.input.inOneStep === true) {
+    if (document !== null) {
       const digested = await digest(this.input, document, this.eventOf(fetched, null, null));
       if (digested.ok) return false;
       inVain = digested.error;

@@ -3,14 +3,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import {
   CancellationScope,
   getExternalWorkflowHandle,
-  patched,
   setHandler,
   sleep,
   Trigger,
   workflowInfo,
 } from '@temporalio/workflow';
 import { formatDuration, ordinal, truncateSummary } from '../../src/core/format.ts';
-import { type Asking, askingOf, type PageCarry, type PageInput } from '../../src/core/page-input.ts';
+import type { Asking, PageCarry, PageInput } from '../../src/core/page-input.ts';
 import type { Ask, Lease, Said } from '../../src/core/slot-protocol.ts';
 import { domainOf } from '../../src/throttle/grant.ts';
 import { throttleId } from '../ids.ts';
@@ -67,7 +66,7 @@ export class Slots {
     this.tickets = input.carry?.tickets ?? 0;
     this.open = input.carry?.open ?? null;
     setHandler(grantedSignal, (lease) => {
-      if (!this.isOurs(lease) && patched('stray-grant')) {
+      if (!this.isOurs(lease)) {
         this.strays.push(this.sendBack(lease));
         return;
       }
@@ -184,12 +183,12 @@ export class Slots {
     }
     const left = { kind: 'left', why: `No slot of ${domain} is to be had in time.` } as const;
     const expectedAt = answer.kind === 'queued' ? answer.etaAt : answer.askAgainAt;
-    if (isTimeToLeave(expectedAt, leaveAt)) return left;
+    if (expectedAt >= leaveAt) return left;
     const now = Date.now();
     const [until, why] =
       answer.kind === 'queued'
         ? [
-            Math.max(expectedAt, now) + slackFor(asks, askingOf(this.input.settings)),
+            Math.max(expectedAt, now) + slackFor(asks, this.input.settings.asking),
             `slot for ${domain}, ${ordinal(answer.position)} in line`,
           ]
         : [
@@ -199,13 +198,8 @@ export class Slots {
     await this.heardOrOverdue(ask.ticket, Math.max(1, Math.min(until, leaveAt) - now), why);
     const lease = this.grants.get(ask.ticket);
     if (lease !== undefined) return { kind: 'granted', lease };
-    return isTimeToLeave(Date.now(), leaveAt) ? left : null;
+    return Date.now() >= leaveAt ? left : null;
   }
-}
-
-/** Pages of earlier code stayed in line however long that took; replayed, they must do so again. */
-function isTimeToLeave(at: number, leaveAt: number): boolean {
-  return at >= leaveAt && patched('leaves-line');
 }
 
 /** How long after its expected time a grant is overdue. */

@@ -17,7 +17,7 @@ export async function startPages(
 ): Promise<void> {
   if (pages.length === 0) return;
   await CancellationScope.nonCancellable(() =>
-    Promise.all(pages.map((page) => startPage({ crawlId, settings, page, inOneStep: true }))),
+    Promise.all(pages.map((page) => startPage({ crawlId, settings, page }))),
   );
 }
 

@@ -8,7 +8,6 @@ import {
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
-  patched,
   setHandler,
   sleep,
   workflowInfo,
@@ -155,7 +154,7 @@ class Shell {
     setHandler(resetUpdate, () =>
       this.operate(() => {
         rules.reset(state);
-        if (patched('reset-in-flight')) rules.disregardInFlight(state);
+        rules.disregardInFlight(state);
       }),
     );
     setHandler(throttleQuery, () => rules.view(state, Date.now()));

@@ -2,7 +2,6 @@
 import {
   type Client,
   isGrpcServiceError,
-  QueryNotRegisteredError,
   QueryRejectedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
@@ -114,8 +113,6 @@ export function isSilence(error: unknown): boolean {
   return (
     error instanceof WorkflowNotFoundError ||
     error instanceof QueryRejectedError ||
-    // A worker of an earlier version.
-    error instanceof QueryNotRegisteredError ||
     // Nobody has answered in time, or the server knows that nobody will; the SDK wraps what it said.
     causesOf(error).some(isGrpcServiceError)
   );
