@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { peakOf } from '../../bench/worker-process.ts';
 import { isOpen } from '../../src/core/outcome.ts';
+import { SOAK } from '../support/size.ts';
 import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.ts';
 import { type HostileWeb, startHostileWeb } from './hostile-answers.ts';
 
@@ -52,10 +53,10 @@ const REASONS: Record<string, RegExp> = {
   'reset-in-the-body': /not as long as|in the middle of the body/,
 };
 
-it(`200 hostile pages in a worker with ${HEAP_MB} MB of heap all come to an end, and the worker does not`, {
+it(`hostile pages in a worker with ${HEAP_MB} MB of heap all reach a final status, and the worker survives`, {
   timeout: 300_000,
 }, async () => {
-  expect(web.seeds.length).toBeGreaterThanOrEqual(200);
+  expect(web.seeds.length).toBeGreaterThanOrEqual(SOAK ? 200 : 20);
   const { crawlId } = await amble.crawl({ seeds: web.seeds, ...web.network, ...BRISK });
 
   const rows = await amble.db.page.findMany({ where: { crawlId } });

@@ -5,8 +5,8 @@ import { type Database, openDatabase } from '../../src/storage/database.ts';
 import type { PageStatus } from '../../src/storage/generated/enums.ts';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { readProgress } from '../../src/storage/reports/progress.ts';
-import { runAmble } from '../cli/run-amble.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
+import { runAmble } from './run-amble.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { throttleQuery } from '../../workflows/messages.ts';
-import { runAmble } from '../cli/run-amble.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
+import { runAmble } from './run-amble.ts';
 
 /** Every call is a process of its own, and a busy machine starts one in seconds. */
 vi.setConfig({ testTimeout: 240_000 });

@@ -29,14 +29,15 @@ export interface Fault {
   /** It looks like the site's own failure. */
   ofTheSite?: true;
   takesAway?: Need;
-  /** Takes longer than the tests can wait for each time. */
-  soakOnly?: true;
+  /** Injected by `npm test` too; the others only by a soak. */
+  inEveryTest?: true;
   inject(scene: Scene): Promise<Outage>;
 }
 
 export const FAULTS: readonly Fault[] = [
   {
     name: 'kill -9 of a worker in the middle of a fetch',
+    inEveryTest: true,
     async inject({ lab, web, signal }) {
       const { worker } = await web.nextArrival(signal);
       return revive(lab, await kill(lab, web, [byName(lab.workers, worker)]));
@@ -53,6 +54,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'kill -9 of a worker in the middle of a persist',
+    inEveryTest: true,
     async inject({ lab, web, signal }) {
       const inserts = { table: 'page_crawls', mode: 'SHARE' };
       const killed = await atTheDoorOf(lab, inserts, signal, (worker) => kill(lab, web, [worker]));
@@ -68,6 +70,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'SIGSTOP of a worker with a lease in hand, for longer than the lease',
+    inEveryTest: true,
     async inject({ lab, web, signal }) {
       // Read by every fetch after the grant and before the request.
       const reads = { table: 'robots', mode: 'ACCESS EXCLUSIVE' };
@@ -84,6 +87,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'kill -9 of the Temporal server',
+    inEveryTest: true,
     takesAway: 'Temporal',
     async inject({ lab, web, random }) {
       return exposing(lab, web, async () => {
@@ -106,6 +110,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'kill -9 of Postgres',
+    inEveryTest: true,
     takesAway: 'Postgres',
     async inject({ lab, web, random, signal }) {
       await web.nextAnswer(signal);
@@ -130,7 +135,6 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a network to Temporal that swallows everything',
     takesAway: 'Temporal',
-    soakOnly: true,
     async inject({ lab, web, random }) {
       return exposing(lab, web, async () => {
         lab.wires.temporal.swallow();

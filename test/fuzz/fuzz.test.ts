@@ -6,6 +6,7 @@ import { parseRobots, robotsVerdict } from '../../src/robots/index.ts';
 import { normaliseUrl, placeOf, politenessKey, whyNotFollow } from '../../src/urls/index.ts';
 import { loopbackAgent, send } from '../http/support/fetching.ts';
 import { rawServer } from '../http/support/servers.ts';
+import { randomCases } from '../support/size.ts';
 import { html, noise, response, robots, SEED, url } from './arbitraries.ts';
 
 const { crawl: settings } = loadConfig({ env: {}, cwd: '/', flags: {} });
@@ -72,7 +73,7 @@ describe('whatever arrives', () => {
         // Postgres has no room for them.
         expect(JSON.stringify({ ...page, text: '' })).not.toContain('\\u0000');
       }),
-      { seed: SEED, numRuns: 3_000 },
+      { seed: SEED, numRuns: randomCases(3_000) },
     );
   });
 
@@ -137,7 +138,7 @@ describe('whatever arrives', () => {
         expect(placeOf(result.url, settings.traps)?.name).not.toContain('#');
         expect(politenessKey(result.url, 'site')).not.toBe('');
       }),
-      { seed: SEED, numRuns: 10_000 },
+      { seed: SEED, numRuns: randomCases(10_000) },
     );
   });
 
@@ -166,7 +167,7 @@ describe('whatever arrives', () => {
         expect(inTime(() => rules.isAllowed(`http://example.org${tail}`))).toBeTypeOf('boolean');
         expect(rules.crawlDelayMs ?? 1).toBeGreaterThan(0);
       }),
-      { seed: SEED, numRuns: 3_000 },
+      { seed: SEED, numRuns: randomCases(3_000) },
     );
   });
 
@@ -182,7 +183,7 @@ describe('whatever arrives', () => {
         if (exchange.kind === 'response') expect(exchange.body?.length ?? 0).toBeLessThanOrEqual(10_000);
         else expect(exchange).toMatchObject({ kind: 'error', message: expect.stringMatching(/\w/) });
       }),
-      { seed: SEED, numRuns: 500 },
+      { seed: SEED, numRuns: randomCases(500) },
     );
   }, 300_000);
 });

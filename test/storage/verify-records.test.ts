@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readRecords } from '../../src/storage/reports/requests.ts';
 import { prove } from '../../src/verify/index.ts';
-import { runAmble } from '../cli/run-amble.ts';
+import { runAmble } from '../e2e/run-amble.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
