@@ -1,12 +1,12 @@
 /** Crawls: opened once, ended once, read by everybody. */
 
-import { completeSettings, type StoredSettings } from '../config/complete-settings.ts';
 import { BadInput } from '../core/bad-input.ts';
 import type { CrawlSettings, Seed } from '../core/settings.ts';
 import { hostnameOf, type PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
 import { insertPages, newPage } from './frontier/insert-pages.ts';
 import { letIn } from './frontier/url-quotas.ts';
+import type { Prisma } from './generated/client.ts';
 import type { Queries } from './raw-sql.ts';
 
 export interface CrawlRecord {
@@ -91,14 +91,18 @@ export async function readCrawl(db: Database, id: string): Promise<CrawlRecord> 
 export async function findCrawl(db: Database, id: string): Promise<CrawlRecord | null> {
   const row = await db.crawl.findUnique({ where: { id } });
   if (row === null) return null;
-  // Written by openCrawl alone, from a parsed value.
   return {
     id: row.id,
     status: row.status,
     seeds: row.seeds,
     keyedBy: row.keyedBy,
-    settings: completeSettings(row.settings as StoredSettings),
+    settings: toSettings(row.settings),
   };
+}
+
+/** As `openCrawl`, which alone writes them, stored them: parsed and complete. */
+export function toSettings(stored: Prisma.JsonValue): CrawlSettings {
+  return stored as unknown as CrawlSettings;
 }
 
 /** Whoever takes a crawl up does not know which of its pages still have a workflow: the next sweeps look at all. */

@@ -77,14 +77,8 @@ export function toStored(row: Domain): StoredDomain {
     blockedUntil: row.blockedUntil?.getTime() ?? null,
     // Written by saveDomain alone.
     crawlDelays: row.crawlDelays as Record<string, number>,
-    outages: toOutages(row.outages as Record<string, Partial<Outage>>),
+    outages: row.outages as unknown as Record<string, Outage>,
+    // {} until its first save.
     stats: { ...emptyStats(), ...(row.stats as Partial<DomainStats>) },
   };
-}
-
-function toOutages(stored: Record<string, Partial<Outage>>): Record<string, Outage> {
-  const nothingKnown: Outage = { since: 0, until: 0, failures: 1, error: '' };
-  return Object.fromEntries(
-    Object.entries(stored).map(([origin, outage]) => [origin, { ...nothingKnown, ...outage }]),
-  );
 }

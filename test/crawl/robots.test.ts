@@ -27,7 +27,7 @@ async function start(
   amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
 }
 
-afterEach(() => expectPolite(amble.db, amble.config.throttle));
+afterEach(() => expectPolite(amble.db));
 
 describe('robots.txt', () => {
   beforeAll(() => start({}));

@@ -1,6 +1,5 @@
-import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { BadInput, loadConfig } from '../../src/config/index.ts';
+import { BadInput } from '../../src/core/bad-input.ts';
 import { crawlStatus, endCrawl, findCrawl, openCrawl, readCrawl } from '../../src/storage/crawls.ts';
 import { startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { atOnce, plainSeed, SETTINGS, useDatabase } from './support.ts';
@@ -89,27 +88,4 @@ test('a crawl nobody knows is told apart from one that ended', async () => {
   expect(await crawlStatus(db(), 'nobody')).toBe('unknown');
   expect(await findCrawl(db(), 'nobody')).toBeNull();
   await expect(readCrawl(db(), 'nobody')).rejects.toThrow('There is no crawl "nobody" in the database.');
-});
-
-test('a crawl that was opened before a setting existed has its default, and keeps what it was opened with', async () => {
-  await open('old', { settings: { ...SETTINGS, maxDepth: 7 } });
-  const { order, warmup, adaptive, domains, types, preset, urls, traps, exclude, ...older } = SETTINGS;
-  const { maxHeaderBytes: _, ...fetch } = older.fetch;
-  const stored = { ...older, maxDepth: 7, fetch: { ...fetch, maxBodyBytes: 77 } };
-  await db().$executeRaw`UPDATE crawls SET settings = ${JSON.stringify(stored)}::jsonb WHERE id = 'old'`;
-  const { settings } = await readCrawl(db(), 'old');
-  const { crawl: defaults } = loadConfig({ env: {}, cwd: tmpdir() });
-  expect(settings).toEqual({
-    ...stored,
-    fetch: { ...stored.fetch, maxHeaderBytes: defaults.fetch.maxHeaderBytes },
-    preset: 'smallweb',
-    order: 'first-come',
-    warmup: defaults.warmup,
-    adaptive: null,
-    domains: {},
-    types: [],
-    exclude: [],
-    urls: defaults.urls,
-    traps: defaults.traps,
-  });
 });

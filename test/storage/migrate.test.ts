@@ -50,7 +50,7 @@ test.each([
 
 test('migrating twice applies nothing the second time', async () => {
   const applied = await migrate(database.url);
-  expect(applied).toContain('20261116000000_init');
+  expect(applied).toContain('20261117000000_init');
   expect(await migrate(database.url)).toEqual([]);
 });
 
@@ -82,8 +82,16 @@ test('a migration that fails says why and leaves nothing behind, so that it can 
   expect(await migrate(database.url)).not.toEqual([]);
 });
 
-/** One that no later migration builds on. */
-const BEGUN = '20261116091500_politeness_key_of_crawls';
+const BEGUN = '20261117000000_init';
+
+/** All that the migration made, but not its entry. */
+const UNDO = `
+  DO $$ DECLARE made record; BEGIN
+    FOR made IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'
+      LOOP EXECUTE format('DROP TABLE %I CASCADE', made.tablename); END LOOP;
+    FOR made IN SELECT typname FROM pg_type WHERE typtype = 'e'
+      LOOP EXECUTE format('DROP TYPE %I', made.typname); END LOOP;
+  END $$;`;
 
 /** Stops whoever creates the table `pages` until the lock is free. */
 const OBSTACLE = `
@@ -112,7 +120,7 @@ test('a process killed in the middle of a migration leaves nothing of it, and th
   await once(killed, 'exit');
   await holder.end();
 
-  expect(await migrate(database.url)).toContain('20261116000000_init');
+  expect(await migrate(database.url)).toContain('20261117000000_init');
   expect(await schemaDifference(database.url)).toBeNull();
 });
 
@@ -121,7 +129,7 @@ describe('a migration that another program began and did not finish', () => {
 
   test('is applied when nothing of it is there', async () => {
     await migrate(database.url);
-    await sql(`ALTER TABLE crawls DROP COLUMN keyed_by; DROP TYPE politeness_unit; ${UNFINISH}`);
+    await sql(`${UNDO} ${UNFINISH}`);
     expect(await migrate(database.url)).toEqual([BEGUN]);
     expect(await schemaDifference(database.url)).toBeNull();
     expect(await migrate(database.url)).toEqual([]);

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const verify = (id: string | null = crawlId) =>
-  prove(readRecords(amble.db, id, amble.config.throttle), (request) => id === null || request.crawlId === id);
+  prove(readRecords(amble.db, id), (request) => id === null || request.crawlId === id);
 
 describe('a crawl that ran', () => {
   it('verifies: every request is judged, robots.txt and retries included', async () => {
@@ -44,7 +44,8 @@ describe('a crawl that ran', () => {
 
   it('still verifies when the site has changed its rules since', async () => {
     await amble.db.$executeRaw`
-      INSERT INTO robots_rules (origin, body) SELECT origin, 'User-agent: *' || chr(10) || 'Disallow: /' FROM robots`;
+      INSERT INTO robots_rules (origin, body, max_crawl_delay_ms)
+      SELECT origin, 'User-agent: *' || chr(10) || 'Disallow: /', 300000 FROM robots`;
     await amble.db.$executeRaw`
       UPDATE robots SET body = 'User-agent: *' || chr(10) || 'Disallow: /', rules_id = (SELECT max(id) FROM robots_rules)`;
     expect((await verify()).violations).toEqual([]);
@@ -143,7 +144,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
   it('requests closer together than the robots.txt that both were judged by asks for', async () => {
     const { origin } = new URL(web.url('site'));
     const { id: rulesId } = await amble.db.robotsRules.create({
-      data: { origin, body: 'User-agent: *\nCrawl-delay: 2' },
+      data: { origin, body: 'User-agent: *\nCrawl-delay: 2', maxCrawlDelayMs: 300_000 },
     });
     try {
       await plant({ afterMs: 3_000, rulesId });

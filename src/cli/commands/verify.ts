@@ -32,7 +32,7 @@ export async function verifyCommand(crawlId: string | undefined, options: Verify
       throw new BadInput('Nothing has been crawled here yet, so there is nothing to verify.');
     }
     const proof = await prove(
-      readRecords(store.db, crawlId ?? null, config.throttle),
+      readRecords(store.db, crawlId ?? null),
       (request) => crawlId === undefined || request.crawlId === crawlId,
     );
     if (options.json) print(JSON.stringify({ polite: proof.violationCount === 0, ...proof }));

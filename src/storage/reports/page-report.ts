@@ -1,7 +1,6 @@
 /** Everything the tables know about one page: where it stands, what goes before it, what was tried. */
-import { completeSettings, type StoredSettings } from '../../config/complete-settings.ts';
 import { normaliseUrl, originOf, urlHash } from '../../urls/index.ts';
-import type { CrawlRecord } from '../crawls.ts';
+import { type CrawlRecord, toSettings } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import type { Page, PageCrawl } from '../generated/client.ts';
 import { type ChainLink, readChain } from './redirect-chain.ts';
@@ -76,7 +75,7 @@ async function findCrawl(
 ): Promise<{ crawl: ReportedCrawl; maxRedirects: number } | null> {
   const row = await db.crawl.findUnique({ where: { id } });
   if (row === null) return null;
-  const { retry, window, warmup, maxRedirects } = completeSettings(row.settings as StoredSettings);
+  const { retry, window, warmup, maxRedirects } = toSettings(row.settings);
   const crawl: ReportedCrawl = {
     id,
     status: row.status,
@@ -120,7 +119,7 @@ async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string;
     select: { id: true, settings: true },
   });
   return crawls.flatMap(({ id: crawlId, settings }) => {
-    const { urls } = completeSettings(settings as StoredSettings);
+    const { urls } = toSettings(settings);
     const names = [normaliseUrl(rawUrl, undefined, urls), normaliseUrl(rawUrl)];
     const hashes = names.flatMap((name) => (name.ok ? [Buffer.from(urlHash(name.url)).toString('hex')] : []));
     return [...new Set(hashes)].map((hash) => ({ crawlId, hash }));

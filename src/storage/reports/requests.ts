@@ -11,17 +11,13 @@ const DOMAINS_AT_ONCE = 1_000;
 /** Settings in memory at a time; the rules of one crawl may be many. */
 const CRAWLS_KEPT = 100;
 
-/** Of one crawl; null: of all. `maxCrawlDelayMs`: for rules that were kept before it was noted with them. */
-export function readRecords(
-  db: Database,
-  crawlId: string | null,
-  { maxCrawlDelayMs }: Pick<KeptRules, 'maxCrawlDelayMs'>,
-): Records {
+/** Of one crawl; null: of all. */
+export function readRecords(db: Database, crawlId: string | null): Records {
   const crawlOf = remember(CRAWLS_KEPT, (id) => findCrawl(db, id));
   return {
     domains: () => domainsOf(db, crawlId),
     requests: (domain) => requestsTo(db, domain),
-    rules: (id) => readRules(db, id, maxCrawlDelayMs),
+    rules: (id) => readRules(db, id),
     wish: async (id, domain) => {
       const crawl = await crawlOf(id);
       if (crawl === null) return null;
@@ -92,11 +88,11 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
   };
 }
 
-async function readRules(db: Database, id: string, usualMost: number): Promise<KeptRules | null> {
+async function readRules(db: Database, id: string): Promise<KeptRules | null> {
   const kept = await db.robotsRules.findUnique({ where: { id: BigInt(id) } });
   if (kept === null) return null;
   const { origin, body, createdAt, maxCrawlDelayMs } = kept;
-  return { origin, body, keptAtMs: createdAt.getTime(), maxCrawlDelayMs: maxCrawlDelayMs ?? usualMost };
+  return { origin, body, keptAtMs: createdAt.getTime(), maxCrawlDelayMs };
 }
 
 async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<OverTried> {

@@ -5,10 +5,16 @@ CREATE TYPE "crawl_status" AS ENUM ('Running', 'Paused', 'Cancelling', 'Complete
 CREATE TYPE "page_status" AS ENUM ('Pending', 'Queued', 'Waiting', 'Fetched', 'Redirected', 'Rejected', 'Blocked', 'Failed', 'Cancelled');
 
 -- CreateEnum
+CREATE TYPE "url_kind" AS ENUM ('page', 'sitemap');
+
+-- CreateEnum
 CREATE TYPE "outcome" AS ENUM ('Success', 'Rejected', 'Blocked4xx', 'Blocked5xx', 'BlockedRobots', 'Failed', 'Timeout');
 
 -- CreateEnum
 CREATE TYPE "purpose" AS ENUM ('page', 'robots');
+
+-- CreateEnum
+CREATE TYPE "politeness_unit" AS ENUM ('host', 'site');
 
 -- CreateTable
 CREATE TABLE "crawls" (
@@ -17,9 +23,11 @@ CREATE TABLE "crawls" (
     "reason" TEXT,
     "seeds" TEXT[],
     "settings" JSONB NOT NULL,
+    "keyed_by" "politeness_unit",
     "scope_hosts" TEXT[],
     "pages_reserved" INTEGER NOT NULL DEFAULT 0,
     "max_pages" INTEGER,
+    "warm" BOOLEAN NOT NULL DEFAULT true,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "finished_at" TIMESTAMPTZ(3),
 
@@ -32,6 +40,16 @@ CREATE TABLE "crawl_domains" (
     "domain" TEXT NOT NULL,
 
     CONSTRAINT "crawl_domains_pkey" PRIMARY KEY ("crawl_id","domain")
+);
+
+-- CreateTable
+CREATE TABLE "crawl_places" (
+    "crawl_id" TEXT NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "name" TEXT NOT NULL,
+    "pages" INTEGER NOT NULL,
+
+    CONSTRAINT "crawl_places_pkey" PRIMARY KEY ("crawl_id","hash")
 );
 
 -- CreateTable
@@ -48,6 +66,7 @@ CREATE TABLE "domains" (
     "backoff_ms" INTEGER NOT NULL DEFAULT 0,
     "blocked_until" TIMESTAMPTZ(3),
     "crawl_delays" JSONB NOT NULL DEFAULT '{}',
+    "outages" JSONB NOT NULL DEFAULT '{}',
     "stats" JSONB NOT NULL DEFAULT '{}',
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
@@ -58,9 +77,11 @@ CREATE TABLE "domains" (
 CREATE TABLE "robots" (
     "origin" TEXT NOT NULL,
     "domain" TEXT NOT NULL,
+    "agent" TEXT,
     "body" TEXT,
     "status_code" INTEGER,
     "error" TEXT,
+    "rules_id" BIGINT,
     "fetched_at" TIMESTAMPTZ(3),
     "fresh_until" TIMESTAMPTZ(3),
     "failures" INTEGER NOT NULL DEFAULT 0,
@@ -72,16 +93,29 @@ CREATE TABLE "robots" (
 );
 
 -- CreateTable
+CREATE TABLE "robots_rules" (
+    "id" BIGSERIAL NOT NULL,
+    "origin" TEXT NOT NULL,
+    "body" TEXT,
+    "max_crawl_delay_ms" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "robots_rules_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "pages" (
     "id" BIGSERIAL NOT NULL,
     "crawl_id" TEXT NOT NULL,
     "url" TEXT NOT NULL,
     "url_hash" BYTEA NOT NULL,
     "domain" TEXT NOT NULL,
+    "kind" "url_kind" NOT NULL DEFAULT 'page',
     "status" "page_status" NOT NULL DEFAULT 'Pending',
     "reason" TEXT,
     "depth" INTEGER NOT NULL DEFAULT 0,
     "priority" INTEGER NOT NULL DEFAULT 5,
+    "rank" INTEGER NOT NULL DEFAULT 0,
     "type" TEXT,
     "keyword" TEXT,
     "seed" BOOLEAN NOT NULL DEFAULT false,
@@ -94,14 +128,22 @@ CREATE TABLE "pages" (
     "redirect_to" TEXT,
     "status_code" INTEGER,
     "title" TEXT,
+    "description" TEXT,
+    "canonical" TEXT,
     "language" TEXT,
+    "detected_language" TEXT,
     "content_type" TEXT,
     "content_hash" TEXT,
     "content_bytes" INTEGER,
+    "duplicate_of" BIGINT,
     "parsed_hash" TEXT,
     "links_found" INTEGER NOT NULL DEFAULT 0,
+    "noindex" BOOLEAN NOT NULL DEFAULT false,
+    "nofollow" BOOLEAN NOT NULL DEFAULT false,
+    "links_skipped" JSONB,
     "etag" TEXT,
     "last_modified" TEXT,
+    "lastmod" TIMESTAMPTZ(3),
     "fetched_at" TIMESTAMPTZ(3),
     "failed_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -142,6 +184,9 @@ CREATE TABLE "requests" (
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "started_error_ms" INTEGER NOT NULL,
     "min_gap_ms" INTEGER NOT NULL,
+    "measured_from" TEXT,
+    "rules_id" BIGINT,
+    "agent" TEXT,
     "status_code" INTEGER,
     "took_ms" INTEGER NOT NULL,
 
@@ -160,10 +205,13 @@ CREATE TABLE "links" (
 );
 
 -- CreateIndex
-CREATE INDEX "pages_counts" ON "pages"("crawl_id", "status");
+CREATE INDEX "pages_counts" ON "pages"("crawl_id", "status", "kind");
 
 -- CreateIndex
-CREATE INDEX "pages_ready" ON "pages"("crawl_id", "domain", "priority", "id") WHERE (status = 'Pending' AND next_at IS NULL);
+CREATE INDEX "pages_ready" ON "pages"("crawl_id", "domain", "priority", "rank", "id") WHERE (status = 'Pending' AND next_at IS NULL AND kind = 'page');
+
+-- CreateIndex
+CREATE INDEX "pages_sitemaps" ON "pages"("crawl_id", "domain", "status", "id") WHERE (kind = 'sitemap');
 
 -- CreateIndex
 CREATE INDEX "pages_deferred" ON "pages"("crawl_id", "next_at") WHERE (status = 'Pending' AND next_at IS NOT NULL);
@@ -178,10 +226,19 @@ CREATE INDEX "pages_waiting" ON "pages"("crawl_id", "domain") WHERE (status = 'W
 CREATE INDEX "pages_check" ON "pages"("crawl_id", "check_at") WHERE (status = 'Queued' OR status = 'Waiting');
 
 -- CreateIndex
+CREATE INDEX "pages_confirmable" ON "pages"("url_hash", "fetched_at") WHERE (etag IS NOT NULL OR last_modified IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "pages_redirects" ON "pages" USING HASH ("redirect_to") WHERE (redirect_to IS NOT NULL);
+
+-- CreateIndex
 CREATE INDEX "pages_admitted" ON "pages"("admitted_by") WHERE (status = 'Queued');
 
 -- CreateIndex
 CREATE UNIQUE INDEX "pages_crawl_id_url_hash_key" ON "pages"("crawl_id", "url_hash");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "pages_originals" ON "pages"("crawl_id", "content_hash") WHERE (content_hash IS NOT NULL AND duplicate_of IS NULL);
 
 -- CreateIndex
 CREATE INDEX "page_crawls_page_id_created_at_idx" ON "page_crawls"("page_id", "created_at");
@@ -197,6 +254,9 @@ CREATE INDEX "requests_crawl_id_idx" ON "requests"("crawl_id");
 
 -- AddForeignKey
 ALTER TABLE "crawl_domains" ADD CONSTRAINT "crawl_domains_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "crawl_places" ADD CONSTRAINT "crawl_places_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "pages" ADD CONSTRAINT "pages_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;

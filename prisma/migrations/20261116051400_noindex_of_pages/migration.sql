@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "pages" ADD COLUMN     "noindex" BOOLEAN NOT NULL DEFAULT false;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "domains" ADD COLUMN     "outages" JSONB NOT NULL DEFAULT '{}';

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "pages" ADD COLUMN     "nofollow" BOOLEAN NOT NULL DEFAULT false;

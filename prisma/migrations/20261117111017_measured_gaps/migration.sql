@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "requests" ADD COLUMN     "measured_from" TEXT;

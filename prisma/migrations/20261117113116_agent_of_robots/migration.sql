@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "robots" ADD COLUMN     "agent" TEXT;

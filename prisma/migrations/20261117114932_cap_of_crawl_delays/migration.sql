@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "robots_rules" ADD COLUMN     "max_crawl_delay_ms" INTEGER;
