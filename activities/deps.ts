@@ -9,7 +9,6 @@ import type { Database } from '../src/storage/database.ts';
 import type { PolitenessUnit } from '../src/urls/index.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
 import type { Outages } from '../src/worker/dependencies.ts';
-import type { Digestion } from '../src/worker/digestion.ts';
 import type { LoopLag } from '../src/worker/event-loop-lag.ts';
 import type { OwnStarts } from '../src/worker/local-request-starts.ts';
 import type { ServerClock } from '../src/worker/server-clock.ts';
@@ -22,7 +21,6 @@ export interface Deps {
   agents: AgentPool;
   clock: ServerClock;
   starts: OwnStarts;
-  digestion: Digestion;
   parse: Parse;
   lag: LoopLag;
   log: Logger;

@@ -37,10 +37,6 @@ export async function fetchDocument(
   const earlier = await usableCopy(deps, wanted, input.url);
   const refusal = await lease.ready();
   if (refusal !== null) return { kind: 'refused', reason: refusal };
-  await deps.digestion.roomFor({ domain: input.domain, length: input.line ?? 0 }, lease.signal);
-  // Time has passed: a lease that is over by now shall not even connect.
-  const lateRefusal = await lease.ready();
-  if (lateRefusal !== null) return { kind: 'refused', reason: lateRefusal };
   const exchange = await sendRequest({
     url: input.url,
     headers: {
@@ -55,7 +51,6 @@ export async function fetchDocument(
     acceptBody: wantsBody(wanted),
   });
   const request = lease.conclude(exchange, input.url, allowedBy);
-  if (exchange.kind === 'response') deps.digestion.begin(input.pageId);
   // The slot is free for the next page while this one's body is stored.
   await lease.report();
   if (exchange.kind === 'refused') return { kind: 'refused', reason: exchange.reason };

@@ -23,8 +23,6 @@ export interface FetchInput {
   crawlId: string;
   pageId: string;
   url: string;
-  /** Pages of its domain that wait behind it. */
-  line?: number;
   /** What is fetched is a sitemap: other types and another limit hold. */
   sitemap?: true;
   /** Whose slot this is: the page's domain, or the one a redirected robots.txt led to. */

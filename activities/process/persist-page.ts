@@ -51,9 +51,7 @@ export interface PersistResult {
 export function makePersistPage(deps: Deps) {
   return async function persistPage(input: PersistInput): Promise<PersistResult> {
     try {
-      const persisted = await persist(deps, input);
-      deps.digestion.end(input.pageId);
-      return persisted;
+      return await persist(deps, input);
     } catch (error) {
       const { pageId, event } = input;
       throw orPoison(deps, error, {

@@ -15,8 +15,6 @@ export interface AdmittedPage {
   attempts: number;
   /** Not to be asked for before this (ms since the epoch); null: at once. */
   nextAt: number | null;
-  /** How many more waited for this domain when it was admitted. Unset: none, or not known. */
-  line?: number;
 }
 
 /** The part of a crawl's settings that its pages' workflows need; the rest is read where it is used. */

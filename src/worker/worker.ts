@@ -2,7 +2,6 @@
  * One worker process: three Temporal workers, one for each task queue, around one set of shared parts. See the queues in
  * workflows/ids.ts for why they are apart.
  */
-import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -19,7 +18,6 @@ import { readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
 import { openContentStore } from './content-store.ts';
 import { type Outages, watchForOutages } from './dependencies.ts';
-import { Digestion } from './digestion.ts';
 import { watchLoopLag } from './event-loop-lag.ts';
 import { watchMemory } from './frugality.ts';
 import { heartbeats } from './heartbeats.ts';
@@ -82,9 +80,6 @@ const STOPPING = {
 
 const CRAWLS_REMEMBERED = 100;
 
-/** A page is on record some 100 ms after it came, most of which is not this process's own work. */
-const PAGES_PER_CORE = 2;
-
 const BUILT_WORKFLOWS = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
 export async function startWorker({
@@ -113,7 +108,6 @@ export async function startWorker({
     agents,
     clock: new ServerClock(),
     starts: new OwnStarts(),
-    digestion: new Digestion(PAGES_PER_CORE * availableParallelism()),
     lag,
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,

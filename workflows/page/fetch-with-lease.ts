@@ -44,16 +44,10 @@ export async function spendSlot(
 }
 
 /** What the fetch needs to know of the page. */
-function target({
-  pageId,
-  url,
-  line,
-  sitemap,
-}: AdmittedPage): Pick<AdmittedPage, 'pageId' | 'url' | 'line' | 'sitemap'> {
+function target({ pageId, url, sitemap }: AdmittedPage): Pick<AdmittedPage, 'pageId' | 'url' | 'sitemap'> {
   return {
     pageId,
     url,
-    ...(line === undefined ? {} : { line }),
     ...(sitemap === undefined ? {} : { sitemap }),
   };
 }

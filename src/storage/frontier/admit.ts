@@ -40,9 +40,6 @@ export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
 /** How long a page may take from its admission to its first ask before the sweep looks after it. */
 export const FIRST_SIGN_MS = 60_000;
 
-/** A longer line is as long as this. */
-const LONGEST_LINE = 50;
-
 /** Pages one call may admit: what its caller can start without filling a history. The sweep comes for the rest. */
 const MOST_AT_ONCE = 200;
 
@@ -61,23 +58,17 @@ export interface Admission {
 /** Admits what there is room for and returns all pages that `by` has admitted and that nobody is known to have taken. */
 export async function admit(db: Database, admission: Admission): Promise<AdmittedPage[]> {
   let room = MOST_AT_ONCE;
-  const lines = new Map<string, number>();
   const domains = await domainsToFill(db, admission);
   for (const [i, domain] of domains.entries()) {
     // Each gets its share of what one call may admit, or the first in the alphabet would take it all.
     const share = Math.min(admission.atOnce ?? room, Math.ceil(room / (domains.length - i)));
     if (share === 0) break;
-    const { admitted, line } = await admitDomain(db, admission, domain, share);
-    room -= admitted;
-    lines.set(domain, line);
+    room -= await admitDomain(db, admission, domain, share);
   }
   const rows = await db.$queryRaw<AdmittedRow[]>`
     SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admitted_by = ${admission.by} AND status = 'Queued'
     ORDER BY priority, rank, id`;
-  return rows.map((row) => {
-    const line = lines.get(row.domain);
-    return line ? { ...toAdmittedPage(row), line } : toAdmittedPage(row);
-  });
+  return rows.map(toAdmittedPage);
 }
 
 /** Whoever ends a crawl's warm-up lets in pages of all its domains: they have been waiting for it. */
@@ -133,12 +124,12 @@ async function admitDomain(
   { crawlId, window, by }: Admission,
   domain: string,
   atMost: number,
-): Promise<{ admitted: number; line: number }> {
+): Promise<number> {
   return db.atomically(async (tx) => {
     const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warm: boolean }[]>`
       SELECT c.status::text, c.max_pages, c.warm FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
       WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
-    if (crawl?.status !== 'Running') return NONE;
+    if (crawl?.status !== 'Running') return 0;
     // A statement of its own: only one that begins after the lock sees what its last holder admitted.
     const ready = await tx.$queryRaw<{ id: bigint }[]>`
       SELECT id FROM pages
@@ -148,25 +139,12 @@ async function admitDomain(
       LIMIT least(${atMost}, ${window} - (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`${domain}`, window)}) AS queued))
       FOR UPDATE SKIP LOCKED`;
     const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
-    if (affordable === 0) return NONE;
-    const admitted = await tx.$executeRaw`
+    if (affordable === 0) return 0;
+    return tx.$executeRaw`
       UPDATE pages SET status = 'Queued', admitted_by = ${by}, updated_at = now(),
                        check_at = now() + ${FIRST_SIGN_MS} * interval '1 millisecond'
       WHERE id = ANY(${ready.slice(0, affordable).map((row) => row.id)}::bigint[])`;
-    return { admitted, line: await lineOf(tx, crawlId, domain) };
   });
-}
-
-const NONE = { admitted: 0, line: 0 };
-
-/** Pages that are left in line, as far as it is worth counting them. */
-async function lineOf(tx: Queries, crawlId: string, domain: string): Promise<number> {
-  const [left] = await tx.$queryRaw<{ line: number }[]>`
-    SELECT count(*)::int AS line FROM (
-      SELECT 1 FROM pages
-      WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL AND kind = 'page'
-      ORDER BY priority, rank, id LIMIT ${LONGEST_LINE}) AS counted`;
-  return left?.line ?? 0;
 }
 
 /**
