@@ -48,13 +48,13 @@ export function makeCrawlSteps(deps: Deps) {
   return {
     async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<OpenedCrawl> {
       const { settings, status } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
-      const { delay, concurrency, adaptive, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
+      const { delay, concurrency, targetConcurrency, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
       const { quietMs: _, ...asking } = config.asking;
       return {
         settings: {
           delay,
           concurrency,
-          adaptive,
+          targetConcurrency,
           retry,
           fetch,
           longWaitMs,

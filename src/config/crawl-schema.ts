@@ -6,10 +6,9 @@ import { z } from 'zod';
 import { formatDelayRange, serializeDuration } from '../core/duration.ts';
 import type { CrawlSettings } from '../core/settings.ts';
 import { formatBytes } from './bytes.ts';
-import { domainRules, urlTypes, writeAdaptive, writeDomainRules, writeUrlTypes } from './policies.ts';
+import { domainRules, urlTypes, writeDomainRules, writeUrlTypes } from './policies.ts';
 import { PRESET_NAMES, PRESETS } from './presets.ts';
 import {
-  adaptive,
   bytes,
   cidrs,
   count,
@@ -40,7 +39,7 @@ export const crawlShape = {
   order: oneOf('first-come', 'shuffled'),
   warmup: z.strictObject({ pending: count(0), atMost: duration() }),
   concurrency: count(1),
-  adaptive: adaptive(),
+  targetConcurrency: countOrNone(1),
   domains: domainRules(),
   types: urlTypes(),
   retry: z.strictObject({
@@ -149,7 +148,7 @@ export function toCrawlSettings({
     order: rest.order,
     warmup: { pending: warmup.pending, atMostMs: warmup.atMost },
     concurrency: rest.concurrency,
-    adaptive: rest.adaptive,
+    targetConcurrency: rest.targetConcurrency,
     domains: rest.domains,
     types: rest.types,
     retry: {
@@ -194,7 +193,6 @@ export function writeCrawlSettings({
     ...rest,
     delay: formatDelayRange(rest.delay),
     warmup: { pending: warmup.pending, atMost: serializeDuration(warmup.atMostMs) },
-    adaptive: writeAdaptive(rest.adaptive),
     domains: writeDomainRules(rest.domains),
     types: writeUrlTypes(rest.types),
     retry: {

@@ -1,9 +1,9 @@
 /** Settings with a shape of their own: rules per domain and URL types. `none` stands for an empty one. */
 import { z } from 'zod';
 import { formatDelayRange } from '../core/duration.ts';
-import type { Adaptive, DomainRule, UrlType } from '../core/settings.ts';
+import type { DomainRule, UrlType } from '../core/settings.ts';
 import { hostnameOf, normaliseUrl } from '../urls/index.ts';
-import { adaptive, count, delayRange, NONE, value } from './values.ts';
+import { count, countOrNone, delayRange, NONE, value } from './values.ts';
 
 /** Every link found is compared with every pattern. */
 const MOST_TYPES = 100;
@@ -13,7 +13,7 @@ const LONGEST_WORD = 200;
 const domainRule = z.strictObject({
   delay: delayRange().optional(),
   concurrency: count(1).optional(),
-  adaptive: adaptive().optional(),
+  targetConcurrency: countOrNone(1).optional(),
 });
 
 export const domainRules = () =>
@@ -63,14 +63,9 @@ export function writeDomainRules(rules: Record<string, DomainRule>) {
     {
       ...rule,
       ...(delay && { delay: formatDelayRange(delay) }),
-      ...(rule.adaptive !== undefined && { adaptive: writeAdaptive(rule.adaptive) }),
     },
   ]);
   return Object.fromEntries(written);
-}
-
-export function writeAdaptive(adaptive: Adaptive | null): Adaptive | 'off' {
-  return adaptive ?? 'off';
 }
 
 export function writeUrlTypes(types: readonly UrlType[]) {
@@ -92,10 +87,14 @@ function readPattern(raw: unknown): string | undefined {
   return typeof raw === 'string' && /^\S+$/.test(raw) && raw.length <= LONGEST_PATTERN ? raw : undefined;
 }
 
-function withoutUndefined({ delay, concurrency, adaptive }: z.output<typeof domainRule>): DomainRule {
+function withoutUndefined({
+  delay,
+  concurrency,
+  targetConcurrency,
+}: z.output<typeof domainRule>): DomainRule {
   return {
     ...(delay && { delay }),
     ...(concurrency !== undefined && { concurrency }),
-    ...(adaptive !== undefined && { adaptive }),
+    ...(targetConcurrency !== undefined && { targetConcurrency }),
   };
 }

@@ -13,7 +13,7 @@ type Policy = Record<
     | 'order'
     | 'warmup'
     | 'concurrency'
-    | 'adaptive'
+    | 'targetConcurrency'
     | 'types'
     | 'retry'
     | 'window'
@@ -29,7 +29,7 @@ const smallweb = {
   order: 'first-come',
   warmup: { pending: 0, atMost: '10m' },
   concurrency: 1,
-  adaptive: 'off',
+  targetConcurrency: 'none',
   types: 'none',
   retry: {
     initialInterval: '1h',
@@ -76,7 +76,7 @@ const news = {
   ...smallweb,
   delay: '5s',
   concurrency: 4,
-  adaptive: { targetConcurrency: 2 },
+  targetConcurrency: 2,
   // Twice as many as may be open: so that the next ones are in line when they are done.
   window: 10,
   // Twelve retries after the first attempt.

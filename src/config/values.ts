@@ -5,7 +5,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { parseDelayRange, parseDuration } from '../core/duration.ts';
-import type { Adaptive } from '../core/settings.ts';
 import { parseCidr } from '../http/network-policy.ts';
 import { parseBytes } from './bytes.ts';
 
@@ -43,15 +42,6 @@ function readList(raw: unknown): string[] | undefined {
   const items: unknown[] = typeof raw === 'string' ? raw.split(',') : Array.isArray(raw) ? raw : [undefined];
   const texts = items.map((item) => (typeof item === 'string' ? item.trim() : undefined));
   return texts.every((text) => text !== undefined) ? texts.filter((text) => text !== '') : undefined;
-}
-
-/** `off`, or how many requests to aim at; a bare number where JSON is out of reach. */
-function readAdaptive(raw: unknown): Adaptive | null | undefined {
-  if (raw === null || raw === 'off') return null;
-  const isShort = typeof raw === 'number' || typeof raw === 'string';
-  const { targetConcurrency, ...rest } = isShort ? { targetConcurrency: raw } : Object(raw);
-  const target = readCount(1)(targetConcurrency);
-  return target === undefined || Object.keys(rest).length > 0 ? undefined : { targetConcurrency: target };
 }
 
 function readCidr(raw: string): string | undefined {
@@ -119,8 +109,6 @@ export const delayRange = () =>
     'a duration such as "10s" or a range such as "5s-15s", the shorter first, at most 24h',
     parseDelayRange,
   );
-
-export const adaptive = () => value('"off", or as in {"targetConcurrency": 2}', readAdaptive);
 
 export const bytes = () => value('a size above zero and below 2 GiB such as "10MiB" or "500kB"', parseBytes);
 

@@ -1,7 +1,7 @@
 /** Rules per domain. What an operator sets for one domain replaces what the crawl sets for all domains. */
 
 import { type PolitenessUnit, siteOf } from '../urls/index.ts';
-import type { Adaptive, CrawlSettings, DomainRule } from './settings.ts';
+import type { CrawlSettings, DomainRule } from './settings.ts';
 import type { DelayRange } from './slot-protocol.ts';
 
 /** What a crawl asks of the throttle for the slots of one domain. */
@@ -9,13 +9,13 @@ export interface DomainPoliteness {
   delay: DelayRange;
   concurrency: number;
   /** null: off. */
-  adaptive: Adaptive | null;
+  targetConcurrency: number | null;
 }
 
 /** The least the throttle keeps: Crawl-delay, backoff and the settings of other crawls may make it slower. */
 export function politenessFor(settings: CrawlSettings, domain: string): DomainPoliteness {
-  const { delay, concurrency, adaptive, domains } = settings;
-  return { delay, concurrency, adaptive, ...ruleFor(domains, domain) };
+  const { delay, concurrency, targetConcurrency, domains } = settings;
+  return { delay, concurrency, targetConcurrency, ...ruleFor(domains, domain) };
 }
 
 /** The rule of the domain itself, or else of its nearest parent domain. Rules are never merged. */

@@ -1,5 +1,5 @@
 /** What a CrawlPage workflow is given. Types and constants only, so that storage, activities and workflows share them. */
-import type { Adaptive, FetchLimits, RetrySettings } from './settings.ts';
+import type { FetchLimits, RetrySettings } from './settings.ts';
 import type { DelayRange } from './slot-protocol.ts';
 
 /** A page the frontier has admitted and somebody must start. */
@@ -22,7 +22,7 @@ export interface PageSettings {
   delay: DelayRange;
   concurrency: number;
   /** null: off. */
-  adaptive: Adaptive | null;
+  targetConcurrency: number | null;
   retry: RetrySettings;
   fetch: FetchLimits;
   longWaitMs: number;

@@ -27,17 +27,12 @@ export interface Warmup {
   atMostMs: number;
 }
 
-/** The gap follows the site's latency: so many requests would then be open at a time. Never below the delay. */
-export interface Adaptive {
-  targetConcurrency: number;
-}
-
 /** The operator's word for one domain and those below it: what is set here stands for the crawl's own. */
 export interface DomainRule {
   delay?: DelayRange;
   concurrency?: number;
   /** null: off. */
-  adaptive?: Adaptive | null;
+  targetConcurrency?: number | null;
 }
 
 /** A kind of page that is known by its URL. */
@@ -120,7 +115,7 @@ export interface CrawlSettings {
   warmup: Warmup;
   concurrency: number;
   /** null: off. */
-  adaptive: Adaptive | null;
+  targetConcurrency: number | null;
   /** By domain; a rule holds for the domains below its own too, the most specific one alone. */
   domains: Record<string, DomainRule>;
   /** The first that fits decides. */

@@ -27,7 +27,7 @@ export interface Ask {
   /** Open fetches this crawl tolerates on the domain, its own included. */
   concurrency: number;
   /** Lengthens the gap to the site's average latency / targetConcurrency; null: the delay alone counts. */
-  adaptive: { targetConcurrency: number } | null;
+  targetConcurrency: number | null;
   /** Longest time from request start to its end; afterwards a lease is over whatever its holder says. */
   longestFetchMs: number;
 }

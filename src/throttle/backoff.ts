@@ -59,7 +59,10 @@ function backOff(state: ThrottleState, open: OpenLease): void {
 function forgive(state: ThrottleState, open: OpenLease): void {
   if (open.number <= state.backoffGrewAfter) return;
   const halved = Math.floor(state.backoffMs / 2);
-  const withoutBackoff = minDelayFor({ ...state, backoffMs: 0 }, { delay: open.owed, adaptive: null }).ms;
+  const withoutBackoff = minDelayFor(
+    { ...state, backoffMs: 0 },
+    { delay: open.owed, targetConcurrency: null },
+  ).ms;
   state.backoffMs = halved < withoutBackoff ? 0 : halved;
 }
 

@@ -22,7 +22,7 @@ export function askAgainAt(state: ThrottleState, refused: Ask, now: number): num
 /** Whether a lease's start is still open or its end, the usual is expected; the gap comes on top of the last start. */
 function expectedNext(
   state: ThrottleState,
-  next: Pick<Waiting, 'delay' | 'adaptive' | 'concurrency' | 'origin'>,
+  next: Pick<Waiting, 'delay' | 'targetConcurrency' | 'concurrency' | 'origin'>,
   now: number,
 ): number {
   const gapMs = minDelayFor(state, next).ms;
@@ -44,7 +44,10 @@ function expectedStart(state: ThrottleState, open: OpenLease, now: number): numb
 }
 
 /** Between two grants: the middle of the gap, or the fetches themselves where they take longer. */
-function spacingMs(state: ThrottleState, next: Pick<Waiting, 'delay' | 'adaptive' | 'concurrency'>): number {
+function spacingMs(
+  state: ThrottleState,
+  next: Pick<Waiting, 'delay' | 'targetConcurrency' | 'concurrency'>,
+): number {
   const slotMs = usualFetchMs(state) + (state.grantToStartMs ?? 0);
   return Math.max(minDelayFor(state, next, 0.5).ms, slotMs / next.concurrency);
 }

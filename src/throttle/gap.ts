@@ -18,7 +18,7 @@ export interface Gap {
  */
 export function minDelayFor(
   state: ThrottleState,
-  next: Pick<Ask, 'delay' | 'adaptive'> | null,
+  next: Pick<Ask, 'delay' | 'targetConcurrency'> | null,
   draw = state.draw ?? 1,
 ): Gap {
   const { operatorDelay, lastStart, leases } = state;
@@ -28,7 +28,7 @@ export function minDelayFor(
     { ms: operatorDelay ? pointIn(operatorDelay, draw) : 0, because: 'operator' },
     { ms: longestCrawlDelay(state), because: 'crawl-delay' },
     { ms: state.backoffMs, because: 'backoff' },
-    { ms: latencyWish(state, next?.adaptive ?? null), because: 'latency' },
+    { ms: latencyWish(state, next?.targetConcurrency ?? null), because: 'latency' },
   ];
   return wishes.reduce((longest, wish) => (wish.ms > longest.ms ? wish : longest), {
     ms: 0,
@@ -101,8 +101,8 @@ function crawlWish(delay: DelayRange, draw: number): Gap {
 }
 
 /** A site that takes long to answer is asked less often: on average, so many requests of it are open as are aimed at. */
-function latencyWish({ stats }: ThrottleState, adaptive: Ask['adaptive']): number {
-  return adaptive === null ? 0 : Math.ceil((stats.averageTookMs ?? 0) / adaptive.targetConcurrency);
+function latencyWish({ stats }: ThrottleState, targetConcurrency: Ask['targetConcurrency']): number {
+  return targetConcurrency === null ? 0 : Math.ceil((stats.averageTookMs ?? 0) / targetConcurrency);
 }
 
 function pointIn({ minMs, maxMs }: DelayRange, draw: number): number {

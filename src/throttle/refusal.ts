@@ -45,8 +45,8 @@ export function whyAskRefused(ask: Ask): string | null {
   if (!(ask.longestFetchMs > 0 && Number.isFinite(ask.longestFetchMs))) {
     return `The ask for a slot is refused: a longest fetch of ${ask.longestFetchMs} ms is not a time above 0.`;
   }
-  if (ask.adaptive !== null && !(ask.adaptive.targetConcurrency > 0)) {
-    return `The ask for a slot is refused: a target concurrency of ${ask.adaptive.targetConcurrency} is not a number above 0.`;
+  if (ask.targetConcurrency !== null && !(ask.targetConcurrency > 0)) {
+    return `The ask for a slot is refused: a target concurrency of ${ask.targetConcurrency} is not a number above 0.`;
   }
   const { delay } = ask;
   if (isDelay(delay)) return null;

@@ -80,10 +80,10 @@ test('an input written from settings reads back as the same settings', () => {
     fetch: { ...defaults.fetch, maxBodyBytes: 1_000_001 },
     order: 'shuffled',
     warmup: { pending: 15, atMostMs: 61_000 },
-    adaptive: { targetConcurrency: 2 },
+    targetConcurrency: 2,
     domains: {
-      'a.test': { delay: { minMs: 5, maxMs: 10 }, adaptive: null },
-      'b.test': { concurrency: 3, adaptive: { targetConcurrency: 3 } },
+      'a.test': { delay: { minMs: 5, maxMs: 10 }, targetConcurrency: null },
+      'b.test': { concurrency: 3, targetConcurrency: 3 },
     },
     types: [
       { name: 'search', pattern: '/search*', priority: 1, keyword: null },
@@ -121,7 +121,7 @@ test("an input's preset goes before the installation's settings, and what stands
   expect(parseCrawlInput({ seeds }, installed).settings).toMatchObject({
     preset: 'news',
     delay: { minMs: 3_000, maxMs: 3_000 },
-    adaptive: { targetConcurrency: 2 },
+    targetConcurrency: 2,
   });
   expect(
     parseCrawlInput({ seeds, preset: 'shop', retry: { jitter: '1s' } }, installed).settings,
@@ -129,7 +129,7 @@ test("an input's preset goes before the installation's settings, and what stands
     preset: 'shop',
     delay: { minMs: 5_000, maxMs: 15_000 },
     order: 'shuffled',
-    adaptive: null,
+    targetConcurrency: null,
     retry: { maximumAttempts: 4, jitterMs: 1_000 },
   });
 });
@@ -217,8 +217,8 @@ describe('a refusal is one sentence', () => {
       /^"types" in the crawl's input is "all", but must be a list\.$/,
     ],
     [
-      { seeds: ['http://a.test/'], adaptive: { targetConcurrency: 0 } },
-      /^"adaptive" in the crawl's input is \{"targetConcurrency":0\}, but must be "off", or as in/,
+      { seeds: ['http://a.test/'], targetConcurrency: 0 },
+      /^"targetConcurrency" in the crawl's input is 0, but must be a whole number of at least 1, or "none"/,
     ],
   ])('for %j', (input, sentence) => {
     expect(refusal(input)).toMatch(sentence);

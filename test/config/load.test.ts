@@ -85,7 +85,7 @@ describe('with nothing configured', () => {
         order: 'first-come',
         warmup: { pending: 0, atMostMs: 600_000 },
         concurrency: 1,
-        adaptive: null,
+        targetConcurrency: null,
         domains: {},
         types: [],
         retry: {
@@ -161,10 +161,12 @@ describe('sources', () => {
   test('tables and lists of rules may be written in a variable as in the file, and replace what is below', () => {
     writeConfig({ domains: { 'a.test': { delay: '1s' }, 'b.test': { delay: '1s' } } });
     const { domains, types } = load({
-      AMBLE_DOMAINS: '{"B.test.": {"delay": "30s", "adaptive": "off"}}',
+      AMBLE_DOMAINS: '{"B.test.": {"delay": "30s", "targetConcurrency": "none"}}',
       AMBLE_TYPES: '[{"name": "search", "pattern": "/search*", "priority": 1}]',
     }).crawl;
-    expect(domains).toEqual({ 'b.test': { delay: { minMs: 30_000, maxMs: 30_000 }, adaptive: null } });
+    expect(domains).toEqual({
+      'b.test': { delay: { minMs: 30_000, maxMs: 30_000 }, targetConcurrency: null },
+    });
     expect(types).toEqual([{ name: 'search', pattern: '/search*', priority: 1, keyword: null }]);
   });
 

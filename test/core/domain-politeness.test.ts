@@ -7,10 +7,10 @@ const settings = loadConfig({
   cwd: '/',
   flags: {
     delay: '5s',
-    adaptive: 2,
+    targetConcurrency: 2,
     domains: {
       'example.org': { delay: '30s' },
-      'fast.example.org': { concurrency: 4, adaptive: 'off' },
+      'fast.example.org': { concurrency: 4, targetConcurrency: 'none' },
     },
   },
 }).crawl;
@@ -33,7 +33,7 @@ test('of several the most specific one counts, alone; what it leaves open is the
   expect(politenessFor(settings, 'x.fast.example.org')).toEqual({
     delay: { minMs: 5_000, maxMs: 5_000 },
     concurrency: 4,
-    adaptive: null,
+    targetConcurrency: null,
   });
 });
 

@@ -59,7 +59,7 @@ async function ask(number: number): Promise<Answer> {
     front: false,
     delay: { minMs: 0, maxMs: 0 },
     concurrency: 1,
-    adaptive: null,
+    targetConcurrency: null,
     // Over before anything else is due: the throttle arms a timer for it.
     longestFetchMs: 1_000,
   };

@@ -34,7 +34,7 @@ export const SETTINGS: CrawlSettings = {
   order: 'first-come',
   warmup: { pending: 0, atMostMs: 0 },
   concurrency: 1,
-  adaptive: null,
+  targetConcurrency: null,
   domains: {},
   types: [],
   retry: {

@@ -94,7 +94,7 @@ describe('a page that asks', () => {
     [{ longestFetchMs: 0 }, /longest fetch of 0 ms/],
     [{ delay: { minMs: 5, maxMs: 1 } }, /delay of 5 to 1 ms/],
     [{ origin: '__proto__' }, /"__proto__" is not an origin/],
-    [{ adaptive: { targetConcurrency: 0 } }, /target concurrency of 0/],
+    [{ targetConcurrency: 0 }, /target concurrency of 0/],
   ])('with nonsense (%o) is refused in a sentence', (nonsense, sentence) => {
     expect(whyAskRefused(anAsk('t', nonsense))).toMatch(sentence);
     expect(whyAskRefused(anAsk('t'))).toBeNull();

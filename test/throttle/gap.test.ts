@@ -56,7 +56,7 @@ describe('the gap is the longest of', () => {
     expect(tickedOne(state, NOON + 19_000).minGapMs).toBe(10_000);
   });
 
-  test('the average latency of successes over the concurrency that an adaptive crawl aims at', () => {
+  test('the average latency of successes over the target concurrency', () => {
     const state = startedAtNoon({ delay: fixed(1_000) });
     const serve = (tookMs: number, reception: Reception, at: number) => {
       const { id } = granted(state, anAsk(`at ${at}`, { delay: fixed(1_000) }), at);
@@ -67,9 +67,8 @@ describe('the gap is the longest of', () => {
     serve(1, 'broken', NOON + 180_000);
     // The first took no time; the next counts for a fifth.
     expect(state.stats.averageTookMs).toBe(8_000);
-    const adaptive = { targetConcurrency: 2 };
     const at = NOON + 180_000;
-    ask(state, anAsk('adaptive', { delay: fixed(1_000), adaptive }), at, middle);
+    ask(state, anAsk('adaptive', { delay: fixed(1_000), targetConcurrency: 2 }), at, middle);
     expect(view(state, at)).toMatchObject({ gapMs: 4_000, gapBecause: 'latency', nextGrantAt: at + 4_000 });
     expect(ticked(state, at + 3_699)).toEqual([]);
     expect(tickedOne(state, at + 3_700)).toMatchObject({ minGapMs: 4_000, notBefore: at + 4_000 });
@@ -77,8 +76,7 @@ describe('the gap is the longest of', () => {
 
   test('but never shorter than the delay, however fast the site is', () => {
     const state = startedAtNoon({ delay: fixed(10_000) });
-    const adaptive = { targetConcurrency: 8 };
-    expect(granted(state, anAsk('adaptive', { adaptive }), NOON + 10_000).minGapMs).toBe(10_000);
+    expect(granted(state, anAsk('adaptive', { targetConcurrency: 8 }), NOON + 10_000).minGapMs).toBe(10_000);
   });
 
   test('the backoff', () => {

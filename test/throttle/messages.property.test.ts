@@ -43,7 +43,7 @@ const asks = fc
     priority: fc.integer({ min: 1, max: 3 }),
     front: fc.boolean(),
     concurrency: fc.integer({ min: 1, max: 3 }),
-    adaptive: fc.constantFrom(null, { targetConcurrency: 1 }, { targetConcurrency: 2 }),
+    targetConcurrency: fc.constantFrom(null, 1, 2),
     delay,
   })
   .map(({ ticket, ...wish }): [string, Message] => [

@@ -22,7 +22,7 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
       delay,
       priority: fc.integer({ min: 1, max: 3 }),
       concurrency: fc.integer({ min: 1, max: 3 }),
-      adaptive: fc.option(fc.record({ targetConcurrency: fc.integer({ min: 1, max: 3 }) })),
+      targetConcurrency: fc.option(fc.integer({ min: 1, max: 3 })),
       pages: fc.integer({ min: 1, max: 12 }),
     }),
     { minLength: 1, maxLength: 3 },
@@ -56,8 +56,8 @@ const checkGrant =
     // Who measures the gap from the request before does not look at `notBefore`.
     if (lease.follows !== undefined) expect(wire.now).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
 
-    const latencyMs = ask.adaptive
-      ? Math.ceil((state.stats.averageTookMs ?? 0) / ask.adaptive.targetConcurrency)
+    const latencyMs = ask.targetConcurrency
+      ? Math.ceil((state.stats.averageTookMs ?? 0) / ask.targetConcurrency)
       : 0;
     const shortest = [ask.delay.minMs, state.operatorDelay?.minMs ?? 0, state.backoffMs, latencyMs];
     const crawlDelays = Object.values(state.crawlDelays);

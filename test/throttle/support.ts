@@ -56,7 +56,7 @@ export function anAsk(ticket: string, wish: Partial<Ask> = {}): Ask {
     front: false,
     delay: fixed(10_000),
     concurrency: 1,
-    adaptive: null,
+    targetConcurrency: null,
     longestFetchMs: 60_000,
     ...wish,
   };

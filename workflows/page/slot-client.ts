@@ -160,7 +160,7 @@ export class Slots {
       front,
       delay: settings.delay,
       concurrency: settings.concurrency,
-      adaptive: settings.adaptive,
+      targetConcurrency: settings.targetConcurrency,
       longestFetchMs: settings.fetch.totalTimeoutMs,
     };
   }

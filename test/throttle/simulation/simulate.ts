@@ -15,7 +15,7 @@ export interface Scenario {
     delay: DelayRange;
     priority: number;
     concurrency: number;
-    adaptive: Ask['adaptive'];
+    targetConcurrency: Ask['targetConcurrency'];
     pages: number;
   }>;
   troubleMs: number;
