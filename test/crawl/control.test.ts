@@ -6,8 +6,8 @@ import {
   resumeCrawlUpdate,
 } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
+import { blockCrawlOpening } from '../support/block-crawl-opening.ts';
 import { flatSite, links, type Site, startWeb } from '../support/web.ts';
-import { whileNoneIsOpened } from '../support/while-none-is-opened.ts';
 
 const PAGES = 20;
 
@@ -157,11 +157,11 @@ describe('a crawl that is cancelled by its update', () => {
   it('while it is being opened leaves nothing behind that nobody looks after', async () => {
     const web = await startWeb({ site: flatSite(2) });
     try {
-      const crawl = await whileNoneIsOpened(amble.db, async ({ isWaitedFor }) => {
+      const crawl = await blockCrawlOpening(amble.db, async ({ untilBlocked }) => {
         const begun = await amble.start({ seeds: [web.url('site')], ...web.network });
-        await isWaitedFor(1);
+        await untilBlocked(1);
         await begun.cancel();
-        await isWaitedFor(2);
+        await untilBlocked(2);
         return begun;
       });
       await expect(crawl.result()).rejects.toThrow();

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { expectPolite } from '../support/polite.ts';
+import { expectPolite } from '../support/expect-polite.ts';
 import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Far more attempts than any of these sites takes: what runs out here is not the pages' patience. */

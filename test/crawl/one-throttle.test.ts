@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { shortGapsOnArrival } from '../support/politeness.ts';
+import { shortGapsOnArrival } from '../support/gaps.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
 describe('one throttle per domain', () => {

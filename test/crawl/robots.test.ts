@@ -5,8 +5,8 @@ import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
-import { holdDomain } from '../support/held-domain.ts';
-import { expectPolite } from '../support/polite.ts';
+import { expectPolite } from '../support/expect-polite.ts';
+import { pauseDomain } from '../support/paused-domain.ts';
 import { type Answer, flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 const MAX_CRAWL_DELAY_MS = 400;
@@ -185,7 +185,7 @@ describe('robots.txt', () => {
       paused: () => text('User-agent: *\nDisallow: /2'),
     });
     try {
-      const domain = await holdDomain(amble, web.name('paused'));
+      const domain = await pauseDomain(amble, web.name('paused'));
       const fetch = { totalTimeout: '1s' };
       const crawl = await amble.start({ seeds: [web.url('old')], ...web.network, fetch });
       const failures = async () => (await robotsOf(web.url('old')).catch(() => null))?.failures;

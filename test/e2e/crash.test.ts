@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { homeAt } from '../../src/embedded/home.ts';
-import { holdPort } from '../embedded/home-of-test.ts';
-import { furnish } from '../support/furnish.ts';
-import { shortGapsOnArrival } from '../support/politeness.ts';
+import { shortGapsOnArrival } from '../support/gaps.ts';
+import { initialiseHome } from '../support/initialised-home.ts';
+import { holdPort } from '../support/test-home.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
+import { createInstallation, type Installation, lastLine, networkFlags } from './support.ts';
 
 // What a killed worker was doing is missed only when its time is up.
 vi.setConfig({ testTimeout: 300_000 });
@@ -20,8 +20,8 @@ let amble: Installation;
 
 beforeEach(async () => {
   web = await startWeb({ one: flatSite(PAGES) });
-  amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
-  await furnish(amble.home);
+  amble = await createInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  await initialiseHome(amble.home);
 });
 
 afterEach(async () => {

@@ -3,9 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DemoWeb, startDemoWeb } from '../../src/demo/index.ts';
 import { DEMO_DOMAIN, DEMO_HOSTS, type DemoHost } from '../../src/demo/site.ts';
 import type { Request } from '../../src/storage/generated/client.ts';
-import { furnish } from '../support/furnish.ts';
-import { shortGapsOnArrival, shortGapsOnRecord } from '../support/politeness.ts';
-import { type Ended, type Installation, lastLine, makeInstallation, networkFlags, tally } from './support.ts';
+import { shortGapsOnArrival, shortGapsOnRecord } from '../support/gaps.ts';
+import { initialiseHome } from '../support/initialised-home.ts';
+import {
+  createInstallation,
+  type Ended,
+  type Installation,
+  lastLine,
+  networkFlags,
+  tally,
+} from './support.ts';
 
 const DELAY_MS = 200;
 
@@ -21,8 +28,8 @@ describe('the demo web, crawled by two workers in two processes', () => {
 
   beforeAll(async () => {
     web = await startDemoWeb();
-    amble = await makeInstallation();
-    await furnish(amble.home);
+    amble = await createInstallation();
+    await initialiseHome(amble.home);
     const up = amble.start('up');
     await up.says(/Amble is up/);
     crawled = await amble.run(

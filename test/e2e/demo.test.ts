@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDemoWeb } from '../../src/demo/index.ts';
-import { type Ended, type Installation, makeInstallation } from './support.ts';
+import { createInstallation, type Ended, type Installation } from './support.ts';
 
 let amble: Installation;
 let demo: Ended;
 let left: string[];
 
 beforeAll(async () => {
-  amble = await makeInstallation();
+  amble = await createInstallation();
   demo = await amble.run('demo');
   left = await amble.processes();
 });

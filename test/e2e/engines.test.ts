@@ -1,10 +1,10 @@
 /** Embedded engines and the command that runs on them: they die under it, and it is told to stop. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { holdPort } from '../embedded/home-of-test.ts';
-import { furnish } from '../support/furnish.ts';
-import { shortGapsOnArrival } from '../support/politeness.ts';
+import { shortGapsOnArrival } from '../support/gaps.ts';
+import { initialiseHome } from '../support/initialised-home.ts';
+import { holdPort } from '../support/test-home.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { type Installation, lastLine, makeInstallation, networkFlags } from './support.ts';
+import { createInstallation, type Installation, lastLine, networkFlags } from './support.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -21,8 +21,8 @@ beforeEach(async () => {
     one: flatSite(PAGES),
     slow: (path) => (path === '/' ? { body: 'Slow.', afterMs: SLOW_MS } : undefined),
   });
-  amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
-  await furnish(amble.home);
+  amble = await createInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  await initialiseHome(amble.home);
 });
 
 afterEach(async () => {
@@ -70,7 +70,7 @@ test('a crawl brings its engines back when they are killed under it, and goes on
 
 test('a command whose engine comes back on another port ends with an error, for whoever starts it again', async () => {
   await amble.remove();
-  amble = await makeInstallation({ settings: { stopWithin: '2s' } });
+  amble = await createInstallation({ settings: { stopWithin: '2s' } });
   const up = amble.start('up');
   await up.says(/Amble is up/);
   const [port = 0] = await amble.ports();

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { furnish } from '../support/furnish.ts';
-import { shortGapsOnArrival, shortGapsOnRecord } from '../support/politeness.ts';
+import { shortGapsOnArrival, shortGapsOnRecord } from '../support/gaps.ts';
+import { initialiseHome } from '../support/initialised-home.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { type Installation, lastLine, makeInstallation, networkFlags, tally } from './support.ts';
+import { createInstallation, type Installation, lastLine, networkFlags, tally } from './support.ts';
 
 // What a killed worker was doing is missed only when its time is up, which may take half a minute.
 vi.setConfig({ testTimeout: 180_000 });
@@ -18,8 +18,8 @@ let amble: Installation;
 beforeEach(async () => {
   web = await startWeb({ one: flatSite(PAGES), two: flatSite(PAGES) });
   // What a dead worker held is missed soon enough for a test to wait for it.
-  amble = await makeInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
-  await furnish(amble.home);
+  amble = await createInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  await initialiseHome(amble.home);
 });
 
 afterEach(async () => {

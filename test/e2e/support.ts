@@ -10,7 +10,7 @@ import { startEngines } from '../../src/embedded/index.ts';
 import { postgresEngine } from '../../src/embedded/postgres.ts';
 import { temporalEngine } from '../../src/embedded/temporal.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { makeHome } from '../embedded/home-of-test.ts';
+import { createTestHome } from '../support/test-home.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'src', 'cli.js');
 
@@ -57,14 +57,14 @@ export interface Installation {
 /** Everything a test would have to wait for is short. */
 const BRISK = { sweepInterval: '500ms', retry: { initialInterval: '500ms' } };
 
-export async function makeInstallation({
+export async function createInstallation({
   settings = {},
   env = {},
 }: {
   settings?: Record<string, unknown>;
   env?: Record<string, string>;
 } = {}): Promise<Installation> {
-  const home = await makeHome();
+  const home = await createTestHome();
   const directory = dirname(home.directory);
   await writeFile(join(directory, 'amble.config.json'), JSON.stringify({ ...BRISK, ...settings }));
   const start = (command: string, ...args: string[]): RunningProgram =>

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { freePorts, LOOPBACK } from '../../src/embedded/ports.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { probeTemporal } from '../../src/embedded/temporal-probe.ts';
-import { furnish } from '../support/furnish.ts';
+import { initialiseHome } from '../support/initialised-home.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { type Installation, makeInstallation, type RunningProgram, startProgram } from './support.ts';
+import { createInstallation, type Installation, type RunningProgram, startProgram } from './support.ts';
 
 const run = promisify(execFile);
 
@@ -30,8 +30,8 @@ beforeAll(async () => {
   binary = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
   const [port] = await freePorts(1, []);
   address = `${LOOPBACK}:${port}`;
-  amble = await makeInstallation({ env: { TEMPORAL_ADDRESS: address } });
-  await furnish(amble.home);
+  amble = await createInstallation({ env: { TEMPORAL_ADDRESS: address } });
+  await initialiseHome(amble.home);
   const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
   server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
   const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serves');

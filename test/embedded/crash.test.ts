@@ -5,15 +5,15 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { probeTemporal } from '../../src/embedded/temporal-probe.ts';
-import { furnish } from '../support/furnish.ts';
-import { type HomeOfTest, holdPort, makeHome } from './home-of-test.ts';
+import { initialiseHome } from '../support/initialised-home.ts';
+import { createTestHome, type HomeOfTest, holdPort } from '../support/test-home.ts';
 
 let home: HomeOfTest;
 const bystanders: ChildProcess[] = [];
 
 beforeEach(async () => {
-  home = await makeHome();
-  await furnish(home.directory);
+  home = await createTestHome();
+  await initialiseHome(home.directory);
 });
 
 afterEach(async () => {

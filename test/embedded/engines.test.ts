@@ -7,13 +7,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findTemporal, startEngines } from '../../src/embedded/index.ts';
 import { probeTemporal } from '../../src/embedded/temporal-probe.ts';
 import { testEngines } from '../support/engines.ts';
-import { furnish } from '../support/furnish.ts';
-import { type Found, type HomeOfTest, listeningAddresses, makeHome } from './home-of-test.ts';
+import { initialiseHome } from '../support/initialised-home.ts';
+import { createTestHome, type Found, type HomeOfTest, listeningAddresses } from '../support/test-home.ts';
 
 let home: HomeOfTest;
 
 beforeEach(async () => {
-  home = await makeHome();
+  home = await createTestHome();
 });
 
 afterEach(async () => {
@@ -93,7 +93,7 @@ describe('in a new home', () => {
 });
 
 describe('in a home that has been used', () => {
-  beforeEach(() => furnish(home.directory));
+  beforeEach(() => initialiseHome(home.directory));
 
   test('what was stored is there at the next start', async () => {
     const first = home.user();

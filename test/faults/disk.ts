@@ -21,7 +21,7 @@ export interface Disk {
 
 const SIZE_MB = 64;
 
-export async function makeDisk(path: string): Promise<Disk> {
+export async function createDisk(path: string): Promise<Disk> {
   await mkdir(path, { recursive: true });
   if (process.getuid?.() !== 0) return closedDirectory(path);
   const mounted = await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', path]).then(

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SOAK } from '../support/size.ts';
 import { FAULTS } from './faults.ts';
-import { type Lab, makeLab } from './lab.ts';
+import { createLab, type Lab } from './lab.ts';
 import { runOnce } from './run.ts';
 import { seeded } from './seeded.ts';
 
@@ -25,7 +25,7 @@ const decks = deal(seeded(11).shuffled(faults), RUNS.length);
 let lab: Lab;
 
 beforeAll(async () => {
-  lab = await makeLab({ workers: 1 });
+  lab = await createLab({ workers: 1 });
 });
 
 afterAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 test.each(RUNS.map((run, i) => ({ ...run, faults: decks[i] ?? [] })))(
   'nothing is lost, nothing is fetched twice for nothing and no gap is broken, with seed $seed and $workers worker(s)',
   async ({ seed, workers, faults }) => {
-    await lab.employ(workers);
+    await lab.ensureWorkers(workers);
     const run = await runOnce(lab, { crawlId: `faults-${seed}`, seed, faults });
     const told = lab.workers.map((worker) => worker.log()).join('\n');
     expect(run.violations, `${faults.map(({ name }) => name).join('\n')}\n${told}`).toEqual([]);

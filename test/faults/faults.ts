@@ -190,7 +190,7 @@ export const FAULTS: readonly Fault[] = [
         worker.process.kill('SIGTERM');
         const { code, stderr } = await worker.process.ended;
         if (code !== 0) throw new Error(`${name} ended with ${code} when told to stop:\n${stderr}`);
-        await lab.revive(worker);
+        await lab.restart(worker);
       });
     },
   },
@@ -214,7 +214,7 @@ async function kill(lab: Lab, web: FaultWeb, workers: readonly LabWorker[]): Pro
 }
 
 async function revive(lab: Lab, { workers, ...outage }: Killed): Promise<Outage> {
-  await Promise.all(workers.map((worker) => lab.revive(worker)));
+  await Promise.all(workers.map((worker) => lab.restart(worker)));
   return outage;
 }
 

@@ -15,7 +15,7 @@ import { ensurePostgres } from '../../src/embedded/postgres.ts';
 import { ensureTemporal } from '../../src/embedded/temporal.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { cleanEnvironment, type RunningProgram, startProgram } from '../e2e/support.ts';
-import { type Disk, makeDisk } from './disk.ts';
+import { createDisk, type Disk } from './disk.ts';
 import { startWire, type Wire } from './wire.ts';
 
 export const GAP_MS = 150;
@@ -64,11 +64,11 @@ export interface Lab {
   engines: { temporal: Engine; postgres: Engine };
   workers: readonly LabWorker[];
   /** Starts more of them, until there are this many. */
-  employ(count: number): Promise<void>;
+  ensureWorkers(count: number): Promise<void>;
   /** kill -9; returns once it is dead. */
   kill(worker: LabWorker): Promise<void>;
   /** Starts the next process under that name; returns when it is ready to work. */
-  revive(worker: LabWorker): Promise<void>;
+  restart(worker: LabWorker): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -80,28 +80,28 @@ export interface LabOptions {
   env?: Record<string, string>;
 }
 
-export async function makeLab({ workers, settings = {}, env = {} }: LabOptions): Promise<Lab> {
+export async function createLab({ workers, settings = {}, env = {} }: LabOptions): Promise<Lab> {
   const closers: (() => Promise<unknown>)[] = [];
   /** In reverse, also when only half of it could be made. */
   const remove = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    return { ...(await equip(closers, { workers, settings, env })), remove };
+    return { ...(await setUp(closers, { workers, settings, env })), remove };
   } catch (error) {
     await remove();
     throw error;
   }
 }
 
-async function equip(
+async function setUp(
   closers: (() => Promise<unknown>)[],
   { workers: workerCount, settings, env }: Required<LabOptions>,
 ): Promise<Omit<Lab, 'remove'>> {
   const directory = await mkdtemp(join(tmpdir(), 'amble-faults-'));
   closers.push(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   const home = homeAt(join(directory, 'home'));
-  const disk = await makeDisk(join(directory, 'content'));
+  const disk = await createDisk(join(directory, 'content'));
   closers.push(disk.remove);
   await writeFile(
     join(directory, 'amble.config.json'),
@@ -197,9 +197,9 @@ async function equip(
       },
     },
     workers,
-    employ,
+    ensureWorkers: employ,
     kill,
-    async revive(worker) {
+    async restart(worker) {
       worker.process = launch(worker.name);
       await isReady(worker);
     },

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { FAULTS } from './faults.ts';
-import { makeLab } from './lab.ts';
+import { createLab } from './lab.ts';
 import { inTable } from './report.ts';
 import { type Run, runOnce } from './run.ts';
 import { seeded } from './seeded.ts';
@@ -33,7 +33,7 @@ if (faults.length === 0 || !(Number(values.minutes) > 0) || !Number.isInteger(se
 const deck: (typeof faults)[number][] = [];
 const runs: Run[] = [];
 
-const lab = await makeLab({ workers });
+const lab = await createLab({ workers });
 console.log(`Seed ${seed}, ${workers} worker(s); the disk is filled by ${lab.disk.means}.`);
 const until = performance.now() + Number(values.minutes) * 60_000;
 // Whatever ends it, nothing may stay behind: a lab is two servers, a file system and a handful of processes.

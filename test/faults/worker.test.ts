@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startWeb, type TestWeb } from '../support/web.ts';
-import { type Lab, type LabWorker, MAXIMUM_ATTEMPTS, makeLab } from './lab.ts';
+import { createLab, type Lab, type LabWorker, MAXIMUM_ATTEMPTS } from './lab.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -19,7 +19,7 @@ let worker: LabWorker;
 let crawls = 0;
 
 beforeAll(async () => {
-  lab = await makeLab({
+  lab = await createLab({
     workers: 1,
     settings: { stopWithin: `${STOP_WITHIN_MS}ms`, fetch: { totalTimeout: '10s' } },
     env: { NODE_OPTIONS: `--import=${BUGS}` },
@@ -77,7 +77,7 @@ describe('a worker that is told to stop', () => {
     const crawlId = await crawlSlowly(BRIEF_MS);
     worker.process.kill('SIGTERM');
     expect(await stopped()).toMatchObject({ code: 0 });
-    await lab.revive(worker);
+    await lab.restart(worker);
     expect(await attemptsOf(crawlId)).toEqual([{ attempt: 1, outcome: 'Success' }]);
     expect(web.arrivalsAt('slow', '/')).toHaveLength(1);
   });
@@ -89,7 +89,7 @@ describe('a worker that is told to stop', () => {
     expect(code).toBe(0);
     // Leaving takes a moment of its own: modules, sockets and the process itself.
     expect(tookMs).toBeLessThan(STOP_WITHIN_MS + 2_000);
-    await lab.revive(worker);
+    await lab.restart(worker);
     expect(await attemptsOf(crawlId)).toEqual([{ attempt: 1, outcome: 'Success' }]);
     expect(web.arrivalsAt('slow', '/')).toHaveLength(2);
     const state = await lab.client.workflow.getHandle(`throttle:${web.name('slow')}`).query('state');
@@ -106,7 +106,7 @@ describe('a worker that is told to stop', () => {
     const { code, tookMs } = await stopped();
     expect(code).toBe(130);
     expect(tookMs).toBeLessThan(2_000);
-    await lab.revive(worker);
+    await lab.restart(worker);
     expect(await attemptsOf(crawlId)).toEqual([{ attempt: 1, outcome: 'Success' }]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { lookAfterAll } from '../../src/storage/crawls.ts';
 import { startAmble } from '../support/amble.ts';
-import { type HeldDomain, holdDomain } from '../support/held-domain.ts';
+import { type PausedDomain, pauseDomain } from '../support/paused-domain.ts';
 import { flatSite, type Site, startWeb } from '../support/web.ts';
 import {
   amble,
@@ -18,7 +18,7 @@ import {
 
 const PATIENTLY = { timeout: 30_000 };
 
-const inLine = ({ state }: HeldDomain, tickets: number) =>
+const inLine = ({ state }: PausedDomain, tickets: number) =>
   expect.poll(async () => (await state()).waiting, PATIENTLY).toBe(tickets);
 
 const arrived = (path: string) => expect.poll(() => web.arrivalsAt('site', path).length, PATIENTLY).toBe(1);
@@ -46,10 +46,10 @@ describe('where pages soon ask again, and a fetch is soon missed', () => {
 
   it('asked-again', () =>
     onWeb(flatSite(1), async () => {
-      const site = await holdDomain(amble, web.name('site'));
+      const site = await pauseDomain(amble, web.name('site'));
       const crawl = await amble.start(input('/1'));
       await inLine(site, 1);
-      await site.nextLife();
+      await site.restart();
       await inLine(site, 1);
       await site.resume();
       await crawl.result();
@@ -58,7 +58,7 @@ describe('where pages soon ask again, and a fetch is soon missed', () => {
 
   it('restarted', () =>
     onWeb(flatSite(1), async () => {
-      const site = await holdDomain(amble, web.name('site'));
+      const site = await pauseDomain(amble, web.name('site'));
       const crawl = await amble.start(input('/1'));
       await inLine(site, 1);
       await (await pageHandle(crawl.workflowId, '/1')).terminate();
@@ -99,7 +99,7 @@ describe('where pages soon ask again, and a fetch is soon missed', () => {
     onWeb(
       robotsMovedTo(() => web.url('there', '/robots.txt')),
       async () => {
-        const there = await holdDomain(amble, web.name('there'));
+        const there = await pauseDomain(amble, web.name('there'));
         const crawl = await amble.start({ ...input(), fetch: { totalTimeout: '1s' } });
         await expect
           .poll(() => storyOfPage(crawl.workflowId, '/').catch(() => []), PATIENTLY)
@@ -149,7 +149,7 @@ describe('where a line is short and patience with a document ends at once', () =
 
   it('full', () =>
     onWeb(flatSite(2), async () => {
-      const site = await holdDomain(amble, web.name('site'));
+      const site = await pauseDomain(amble, web.name('site'));
       const crawl = await amble.start(input('/1', '/2'));
       const sentAway = async (path: string) =>
         (await storyOfPage(crawl.workflowId, path)).includes('local acquireSlot full');

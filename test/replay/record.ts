@@ -16,8 +16,8 @@ import {
   resumeUpdate,
 } from '../../workflows/messages.ts';
 import { startAmble } from '../support/amble.ts';
+import { blockCrawlOpening } from '../support/block-crawl-opening.ts';
 import { flatSite, links, type Site } from '../support/web.ts';
-import { whileNoneIsOpened } from '../support/while-none-is-opened.ts';
 import { KINDS } from './evidence.ts';
 import { attributesOf, beginningOf, type History, storyOf } from './history.ts';
 import {
@@ -104,11 +104,11 @@ describe('on a server like any other', () => {
 
   it('cancelled-early', () =>
     onWeb(flatSite(2), async () => {
-      const crawl = await whileNoneIsOpened(amble.db, async ({ isWaitedFor }) => {
+      const crawl = await blockCrawlOpening(amble.db, async ({ untilBlocked }) => {
         const begun = await amble.start(input());
-        await isWaitedFor(1);
+        await untilBlocked(1);
         await begun.cancel();
-        await isWaitedFor(2);
+        await untilBlocked(2);
         return begun;
       });
       await expect(crawl.result()).rejects.toThrow();

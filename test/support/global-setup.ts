@@ -16,7 +16,7 @@ declare module 'vitest' {
     /** Of a migrated database that nobody works in: the template of all others. */
     templateDatabaseUrl: string;
     /** Directory with a Postgres of a home as its first start leaves it: see furnish.ts. */
-    furniture: string;
+    initialisedHome: string;
     /** File with the workflows' code, from the sources as they are now: every worker of the run uses it. */
     workflowCode: string;
   }
@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const home = await mkdtemp(join(tmpdir(), 'amble-test-'));
   const binary = process.env.AMBLE_TEMPORAL_BINARY;
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  project.provide('furniture', await makeFurniture(home, say));
+  project.provide('initialisedHome', await createInitialisedHome(home, say));
   const engines = await startEngines({
     home,
     isolated: true,
@@ -46,10 +46,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /** What the first start of a database leaves in a home; that home goes on with its own. */
-async function makeFurniture(path: string, say: (line: string) => void): Promise<string> {
+async function createInitialisedHome(path: string, say: (line: string) => void): Promise<string> {
   await (await startDatabase({ home: path, say })).stop();
   const { postgres } = homeAt(path);
-  const furniture = join(path, 'furniture');
+  const furniture = join(path, 'initialisedHome');
   await mkdir(furniture);
   await promisify(execFile)('cp', ['-a', postgres.data, postgres.password, furniture]);
   return furniture;

@@ -7,9 +7,9 @@ import { parseCrawlInput } from '../../src/config/index.ts';
 import { lookAfterAll, openCrawl } from '../../src/storage/crawls.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { holdDomain } from '../support/held-domain.ts';
-import { expectPolite } from '../support/polite.ts';
-import { shortGapsOnArrival } from '../support/politeness.ts';
+import { expectPolite } from '../support/expect-polite.ts';
+import { shortGapsOnArrival } from '../support/gaps.ts';
+import { pauseDomain } from '../support/paused-domain.ts';
 import { flatSite, links, startWeb } from '../support/web.ts';
 
 let amble: Amble;
@@ -22,7 +22,7 @@ describe('a page whose workflow is gone', () => {
   it('is started again and sends back as lost what its former life is granted, so that its domain goes on', async () => {
     const web = await startWeb({ site: flatSite(2) });
     try {
-      const { state, resume } = await holdDomain(amble, web.name('site'));
+      const { state, resume } = await pauseDomain(amble, web.name('site'));
       const inLine = (tickets: number) =>
         expect.poll(async () => (await state()).waiting, { timeout: 20_000 }).toBe(tickets);
       const seeds = [web.url('site', '/1'), web.url('site', '/2')];

@@ -8,16 +8,16 @@ import { pauseUpdate, resumeUpdate, throttleQuery } from '../../workflows/messag
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import type { Amble } from './amble.ts';
 
-export interface HeldDomain {
+export interface PausedDomain {
   /** By its id only: whichever life of the throttle runs now. */
   throttle: ReturnType<Amble['client']['workflow']['getHandle']>;
   state(): Promise<ThrottleView>;
   resume(): Promise<void>;
   /** Terminates the throttle, and returns once another one runs: somebody has asked again. */
-  nextLife(): Promise<void>;
+  restart(): Promise<void>;
 }
 
-export async function holdDomain({ client, config }: Amble, domain: string): Promise<HeldDomain> {
+export async function pauseDomain({ client, config }: Amble, domain: string): Promise<PausedDomain> {
   const startWorkflowOperation = new WithStartWorkflowOperation<typeof DomainThrottle>(
     'DomainThrottle',
     throttleStart(config, domain),
@@ -30,7 +30,7 @@ export async function holdDomain({ client, config }: Amble, domain: string): Pro
     async resume() {
       await throttle.executeUpdate(resumeUpdate);
     },
-    async nextLife() {
+    async restart() {
       const { runId } = await throttle.describe();
       await throttle.terminate();
       await expect.poll(async () => (await throttle.describe()).runId, { timeout: 20_000 }).not.toBe(runId);

@@ -3,8 +3,8 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { attributesOf, type History, readHistory, storyOf } from '../replay/history.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { holdDomain } from '../support/held-domain.ts';
-import { expectPolite } from '../support/polite.ts';
+import { expectPolite } from '../support/expect-polite.ts';
+import { pauseDomain } from '../support/paused-domain.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 
 const PATIENTLY = { timeout: 20_000 };
@@ -34,14 +34,14 @@ describe('a page in line', () => {
   });
   afterAll(() => amble?.stop());
 
-  const waiting = (count: number, { state }: Awaited<ReturnType<typeof holdDomain>>) =>
+  const waiting = (count: number, { state }: Awaited<ReturnType<typeof pauseDomain>>) =>
     vi.waitFor(async () => expect((await state()).waiting).toBe(count), PATIENTLY);
 
   it('whose throttle was terminated stands in that of the next one, with all others, and is fetched', async () => {
-    const site = await holdDomain(amble, web.name('site'));
+    const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(4), ...web.network });
     await waiting(4, site);
-    await site.nextLife();
+    await site.restart();
     await waiting(4, site);
     expect(web.arrivals).toEqual([]);
     await site.resume();
@@ -49,7 +49,7 @@ describe('a page in line', () => {
   });
 
   it('asks anew each time, after twice the time and at last after the longest', async () => {
-    const site = await holdDomain(amble, web.name('site'));
+    const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(1), ...web.network });
     await waiting(1, site);
     const [page] = (await site.state()).next;
@@ -83,7 +83,7 @@ describe('where one page may stand in line', () => {
   afterAll(() => amble?.stop());
 
   it('the others come back later, and all of them are fetched', async () => {
-    const site = await holdDomain(amble, web.name('site'));
+    const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(4), ...web.network, window: 4 });
     const sentAway = async () => {
       const story = storyOf(await historyOf(site.throttle.workflowId));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
 import { throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { expectPolite } from '../support/polite.ts';
+import { expectPolite } from '../support/expect-polite.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 
 const LINKED = 20;

@@ -2,12 +2,12 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 
-export interface Opening {
+export interface BlockedOpening {
   /** Returns once so many stand there. */
-  isWaitedFor(openings: number): Promise<void>;
+  untilBlocked(openings: number): Promise<void>;
 }
 
-export function whileNoneIsOpened<T>(db: Database, act: (opening: Opening) => Promise<T>): Promise<T> {
+export function blockCrawlOpening<T>(db: Database, act: (opening: BlockedOpening) => Promise<T>): Promise<T> {
   return db.atomically(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('crawls.keyed_by'))`;
     const waiting = async () => {
@@ -17,7 +17,7 @@ export function whileNoneIsOpened<T>(db: Database, act: (opening: Opening) => Pr
       return rows.length;
     };
     return act({
-      isWaitedFor: (openings) => expect.poll(waiting, { timeout: 15_000 }).toBe(openings),
+      untilBlocked: (openings) => expect.poll(waiting, { timeout: 15_000 }).toBe(openings),
     });
   });
 }

@@ -41,7 +41,7 @@ export interface HomeOfTest extends Home {
   remove(): Promise<void>;
 }
 
-export async function makeHome(): Promise<HomeOfTest> {
+export async function createTestHome(): Promise<HomeOfTest> {
   const parent = await mkdtemp(join(tmpdir(), 'amble-engines-'));
   const home = homeAt(join(parent, 'home'));
   const users: ChildProcess[] = [];

@@ -8,7 +8,7 @@ import type { ContentStore } from '../../src/worker/content-store.ts';
 import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
 import { cancelCrawlUpdate, releasedSignal, throttleQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { expectPolite } from '../support/polite.ts';
+import { expectPolite } from '../support/expect-polite.ts';
 import { type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Parts of the worker, for each test to spoil. `unanswered`: how often Postgres does not take the record of a request. */

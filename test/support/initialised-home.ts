@@ -6,9 +6,9 @@ import { homeAt, prepareHome } from '../../src/embedded/home.ts';
 import type {} from './global-setup.ts';
 
 /** Before anything was started there. */
-export async function furnish(directory: string): Promise<void> {
+export async function initialiseHome(directory: string): Promise<void> {
   const home = homeAt(directory);
   await prepareHome(home);
   // With its owner, who under root is somebody else.
-  await promisify(execFile)('cp', ['-a', `${inject('furniture')}/.`, home.directory]);
+  await promisify(execFile)('cp', ['-a', `${inject('initialisedHome')}/.`, home.directory]);
 }
