@@ -74,7 +74,7 @@ export async function inLab(work: (lab: Lab) => Promise<void>): Promise<void> {
         const handle = await client.workflow.start('Crawl', {
           taskQueue: config.taskQueue,
           workflowId: crawlId,
-          args: [{ seeds: web.seeds, resolve: web.resolve, allowNetworks: ['127.0.0.0/8'], ...input }],
+          args: [{ seeds: web.seeds, resolve: web.resolve, allowNetwork: ['127.0.0.0/8'], ...input }],
         });
         if (isEnough !== undefined) {
           while (!isEnough(web)) await sleep(LOOK_EVERY_MS);

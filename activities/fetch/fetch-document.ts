@@ -89,9 +89,9 @@ export async function fetchDocument(
   };
 }
 
-export function agentFor({ agents }: Deps, { resolve, allowNetworks, fetch }: CrawlSettings) {
+export function agentFor({ agents }: Deps, { resolve, allowNetwork, fetch }: CrawlSettings) {
   const { connectTimeoutMs, maxHeaderBytes } = fetch;
-  return agents.agentFor({ resolve, allowNetworks, connectTimeoutMs, maxHeaderBytes });
+  return agents.agentFor({ resolve, allowNetwork, connectTimeoutMs, maxHeaderBytes });
 }
 
 /** What becomes of a page whose address the network policy refuses. */

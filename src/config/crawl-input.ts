@@ -44,7 +44,7 @@ export function parseCrawlInput(
   const { seeds, politenessKey: wantedKey = politenessKey, ...given } = input;
   refuseOtherKey(wantedKey, politenessKey);
   const layers: Layer[] = [
-    { values: withPlural(given), call: (path) => `"${path.join('.')}" in the crawl's input` },
+    { values: given, call: (path) => `"${path.join('.')}" in the crawl's input` },
     { values: writeCrawlSettings(defaults), call: (path) => `the default of "${path.join('.')}"` },
   ];
   const settings = toCrawlSettings(parseLayers(crawlSchema, layers));
@@ -64,17 +64,6 @@ function refuseOtherKey(wanted: unknown, held: PolitenessUnit): void {
   throw new BadInput(
     `The crawl wants one gap per ${typeof wanted === 'string' ? wanted : JSON.stringify(wanted)}, but this installation keeps one per ${held}, and a server with two would be asked too often: leave "politenessKey" out, or change it for the whole installation.`,
   );
-}
-
-/** The command line's flag is the singular, and people carry it over. */
-function withPlural({ allowNetwork, ...given }: Record<string, unknown>): Record<string, unknown> {
-  if (allowNetwork === undefined) return given;
-  if (given.allowNetworks !== undefined) {
-    throw new BadInput(
-      '"allowNetwork" and "allowNetworks" in the crawl\'s input mean the same; give only one.',
-    );
-  }
-  return { ...given, allowNetworks: allowNetwork };
 }
 
 function parseSeeds(raw: unknown, rules: UrlRules): Seed[] {

@@ -35,9 +35,7 @@ export function loadConfig({ env, cwd, flags = {} }: ConfigSources): AmbleConfig
 }
 
 function flagName(path: readonly PropertyKey[]): string {
-  // People repeat --allow-network; the key it fills is a list.
-  const name = path.join('-').replace('allowNetworks', 'allowNetwork');
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return `--${path.join('-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 function envNameOf(path: readonly PropertyKey[]): string {

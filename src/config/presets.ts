@@ -14,7 +14,7 @@ type Policy = Record<
     | 'warmup'
     | 'concurrency'
     | 'targetConcurrency'
-    | 'types'
+    | 'urlTypes'
     | 'retry'
     | 'window'
     | 'maxWaiting'
@@ -30,7 +30,7 @@ const smallweb = {
   warmup: { pending: 0, atMost: '10m' },
   concurrency: 1,
   targetConcurrency: 'none',
-  types: 'none',
+  urlTypes: 'none',
   retry: {
     initialInterval: '1h',
     backoffCoefficient: 1,
@@ -54,7 +54,7 @@ const shop = {
   delay: '5s-15s',
   order: 'shuffled',
   warmup: { pending: 15, atMost: '10m' },
-  types: [
+  urlTypes: [
     ...inPath('search', 1, 'search*'),
     ...inQuery('search', 1, 'q=*'),
     { name: 'pagination', pattern: '/*page=*', priority: 1 },

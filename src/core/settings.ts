@@ -119,7 +119,7 @@ export interface CrawlSettings {
   /** By domain; a rule holds for the domains below its own too, the most specific one alone. */
   domains: Record<string, DomainRule>;
   /** The first that fits decides. */
-  types: UrlType[];
+  urlTypes: UrlType[];
   retry: RetrySettings;
   fetch: FetchLimits;
   /** Types such as application/pdf or image/*: stored without being parsed instead of rejected. */
@@ -127,7 +127,7 @@ export interface CrawlSettings {
   /** Host name to address, as curl's --resolve: for tests and staging. */
   resolve: Record<string, string>;
   /** CIDRs that may be reached although they are loopback, private or reserved. */
-  allowNetworks: string[];
+  allowNetwork: string[];
   /** Pages of one domain with an open workflow that is not asleep. */
   window: number;
   /** Pages of one domain asleep in a workflow of their own; beyond it they wait in the table. */

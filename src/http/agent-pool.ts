@@ -18,10 +18,10 @@ export function makeAgentPool(): AgentPool {
   const agents = new Map<string, WaitedForAgent>();
   const lookup = makeLookup();
   return {
-    agentFor({ allowNetworks, resolve, connectTimeoutMs, maxHeaderBytes }) {
+    agentFor({ allowNetwork, resolve, connectTimeoutMs, maxHeaderBytes }) {
       const names = Object.entries(resolve).sort();
-      const key = JSON.stringify([allowNetworks, names, connectTimeoutMs, maxHeaderBytes]);
-      const policy = makeNetworkPolicy({ allowNetworks, resolve });
+      const key = JSON.stringify([allowNetwork, names, connectTimeoutMs, maxHeaderBytes]);
+      const policy = makeNetworkPolicy({ allowNetwork, resolve });
       const agent = agents.get(key) ?? makeAgent({ policy, connectTimeoutMs, maxHeaderBytes, lookup });
       agents.delete(key);
       agents.set(key, agent);

@@ -20,14 +20,14 @@ export interface NetworkPolicy {
 
 export interface NetworkPolicyOptions {
   /** CIDRs that may be reached although they are in a forbidden range. */
-  allowNetworks: readonly string[];
+  allowNetwork: readonly string[];
   /** Host name to address. */
   resolve: Readonly<Record<string, string>>;
 }
 
 /** Throws a readable error for a CIDR or an address that is not one; check what people type with parseCidr first. */
-export function makeNetworkPolicy({ allowNetworks, resolve }: NetworkPolicyOptions): NetworkPolicy {
-  const allowed = allowNetworks.map(mustParseCidr);
+export function makeNetworkPolicy({ allowNetwork, resolve }: NetworkPolicyOptions): NetworkPolicy {
+  const allowed = allowNetwork.map(mustParseCidr);
   const fixed = new Map<string, string>();
   for (const [name, address] of Object.entries(resolve)) {
     if (isIP(address) === 0)

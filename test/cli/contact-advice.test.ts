@@ -14,7 +14,7 @@ test.each([
   { contact: 'https://example.org/bot' },
   { from: 'crawl@example.org' },
   { userAgent: 'Somebot/1.0 (+https://example.org/bot)' },
-  { allowNetworks: ['127.0.0.0/8'] },
+  { allowNetwork: ['127.0.0.0/8'] },
 ])('nothing is said with %o', (flags) => {
   expect(adviceFor(flags)).toBeNull();
 });

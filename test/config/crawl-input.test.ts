@@ -44,7 +44,7 @@ test('what is given overrides the defaults, part by part', () => {
     maxPages: 20,
     retry: { maximumAttempts: 2 },
     resolve: ['a.test:127.0.0.1'],
-    allowNetworks: ['127.0.0.0/8'],
+    allowNetwork: ['127.0.0.0/8'],
   };
   const { settings } = parseCrawlInput(input, {
     ...config,
@@ -56,13 +56,8 @@ test('what is given overrides the defaults, part by part', () => {
     maxPages: 20,
     retry: { ...defaults.retry, maximumAttempts: 2 },
     resolve: { 'a.test': '127.0.0.1' },
-    allowNetworks: ['127.0.0.0/8'],
+    allowNetwork: ['127.0.0.0/8'],
   });
-});
-
-test('the singular that the flag has is understood', () => {
-  const { settings } = parseCrawlInput({ seeds: ['http://a.test/'], allowNetwork: '127.0.0.0/8' }, config);
-  expect(settings.allowNetworks).toEqual(['127.0.0.0/8']);
 });
 
 test('an input written from settings reads back as the same settings', () => {
@@ -76,7 +71,7 @@ test('an input written from settings reads back as the same settings', () => {
     urls: { ...defaults.urls, sortQuery: false, stripParameters: ['ref'] },
     traps: { ...defaults.traps, maxPerCalendar: null },
     resolve: { 'a.test': '127.0.0.1', 'b.test': '::1' },
-    allowNetworks: ['::1/128'],
+    allowNetwork: ['::1/128'],
     fetch: { ...defaults.fetch, maxBodyBytes: 1_000_001 },
     order: 'shuffled',
     warmup: { pending: 15, atMostMs: 61_000 },
@@ -85,7 +80,7 @@ test('an input written from settings reads back as the same settings', () => {
       'a.test': { delay: { minMs: 5, maxMs: 10 }, targetConcurrency: null },
       'b.test': { concurrency: 3, targetConcurrency: 3 },
     },
-    types: [
+    urlTypes: [
       { name: 'search', pattern: '/search*', priority: 1, keyword: null },
       { name: 'lamp', pattern: '*lamp*', priority: 2, keyword: 'lamps' },
     ],
@@ -186,7 +181,6 @@ describe('a refusal is one sentence', () => {
       /^"retry.tries" in the crawl's input is not a setting/,
     ],
     [{ seeds: ['http://a.test/'], taskQueue: 'x' }, /^"taskQueue" in the crawl's input is not a setting/],
-    [{ seeds: ['http://a.test/'], allowNetwork: [], allowNetworks: [] }, /mean the same; give only one/],
     [
       { seeds: ['http://a.test/'], preset: 'shoppe' },
       /^"preset" in the crawl's input is "shoppe", but must be one of smallweb, shop, news, broad\.$/,
@@ -209,12 +203,12 @@ describe('a refusal is one sentence', () => {
       /^"domains\.example\.org\.window" in the crawl's input is not a setting/,
     ],
     [
-      { seeds: ['http://a.test/'], types: [{ name: 'x', priority: 1 }] },
-      /^"types\.0\.pattern" in the crawl's input is missing, but must be a pattern such as/,
+      { seeds: ['http://a.test/'], urlTypes: [{ name: 'x', priority: 1 }] },
+      /^"urlTypes\.0\.pattern" in the crawl's input is missing, but must be a pattern such as/,
     ],
     [
-      { seeds: ['http://a.test/'], types: 'all' },
-      /^"types" in the crawl's input is "all", but must be a list\.$/,
+      { seeds: ['http://a.test/'], urlTypes: 'all' },
+      /^"urlTypes" in the crawl's input is "all", but must be a list\.$/,
     ],
     [
       { seeds: ['http://a.test/'], targetConcurrency: 0 },

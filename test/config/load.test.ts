@@ -87,7 +87,7 @@ describe('with nothing configured', () => {
         concurrency: 1,
         targetConcurrency: null,
         domains: {},
-        types: [],
+        urlTypes: [],
         retry: {
           initialIntervalMs: 3_600_000,
           backoffCoefficient: 1,
@@ -104,7 +104,7 @@ describe('with nothing configured', () => {
         },
         keepTypes: [],
         resolve: {},
-        allowNetworks: [],
+        allowNetwork: [],
         window: 4,
         maxWaiting: 1_000,
         longWaitMs: 60_000,
@@ -160,21 +160,21 @@ describe('sources', () => {
 
   test('tables and lists of rules may be written in a variable as in the file, and replace what is below', () => {
     writeConfig({ domains: { 'a.test': { delay: '1s' }, 'b.test': { delay: '1s' } } });
-    const { domains, types } = load({
+    const { domains, urlTypes } = load({
       AMBLE_DOMAINS: '{"B.test.": {"delay": "30s", "targetConcurrency": "none"}}',
-      AMBLE_TYPES: '[{"name": "search", "pattern": "/search*", "priority": 1}]',
+      AMBLE_URL_TYPES: '[{"name": "search", "pattern": "/search*", "priority": 1}]',
     }).crawl;
     expect(domains).toEqual({
       'b.test': { delay: { minMs: 30_000, maxMs: 30_000 }, targetConcurrency: null },
     });
-    expect(types).toEqual([{ name: 'search', pattern: '/search*', priority: 1, keyword: null }]);
+    expect(urlTypes).toEqual([{ name: 'search', pattern: '/search*', priority: 1, keyword: null }]);
   });
 
   test('"none" lifts the rules of a lower source', () => {
     writeConfig({ domains: { 'a.test': { delay: '1s' } }, preset: 'shop' });
-    expect(load({ AMBLE_DOMAINS: 'none', AMBLE_TYPES: 'none' }).crawl).toMatchObject({
+    expect(load({ AMBLE_DOMAINS: 'none', AMBLE_URL_TYPES: 'none' }).crawl).toMatchObject({
       domains: {},
-      types: [],
+      urlTypes: [],
     });
   });
 
@@ -198,11 +198,11 @@ describe('sources', () => {
   test('lists are separated by commas in a variable', () => {
     const env = {
       AMBLE_RESOLVE: 'A.test:127.0.0.1, b.test:[::1]',
-      AMBLE_ALLOW_NETWORKS: '127.0.0.0/8,::1/128',
+      AMBLE_ALLOW_NETWORK: '127.0.0.0/8,::1/128',
     };
     expect(load(env).crawl).toMatchObject({
       resolve: { 'a.test': '127.0.0.1', 'b.test': '::1' },
-      allowNetworks: ['127.0.0.0/8', '::1/128'],
+      allowNetwork: ['127.0.0.0/8', '::1/128'],
     });
   });
 
@@ -261,7 +261,7 @@ describe('a refusal is one sentence that names the source, the value and what is
     expect(refusal({}, { maxPages: '0' })).toMatch(
       /^--max-pages is "0", but must be a whole number of at least 1/,
     );
-    expect(refusal({}, { allowNetworks: ['10.0/99'] })).toMatch(
+    expect(refusal({}, { allowNetwork: ['10.0/99'] })).toMatch(
       /^--allow-network is "10\.0\/99", but must be networks/,
     );
   });

@@ -72,8 +72,8 @@ test.each([
   ['https://items.example/about?faq=1', null],
   ['https://page.example/research', null],
 ])('the shop preset takes %s for: %s', (url, type) => {
-  const { types } = crawlOf('shop');
-  expect(kindOf(types, url, null).type).toBe(type);
+  const { urlTypes } = crawlOf('shop');
+  expect(kindOf(urlTypes, url, null).type).toBe(type);
 });
 
 test('whatever a source says explicitly holds, under every preset', () => {

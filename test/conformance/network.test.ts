@@ -93,7 +93,7 @@ describe('the network layer, oddity by oddity', () => {
     const result = await amble.crawl({
       seeds,
       resolve: names.map((name) => `${name}:127.0.0.1`),
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
       fetch: LIMITS,
       keepTypes: KEEP_TYPES,
       retry: { maximumAttempts: 1 },

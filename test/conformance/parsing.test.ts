@@ -39,7 +39,7 @@ describe('documents, oddity by oddity', () => {
     const result = await amble.crawl({
       seeds: names.map((name) => `${origin(name)}/`),
       resolve: names.map((name) => `${name}.${suffix}:127.0.0.1`),
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
       delay: '0ms',
       retry: { maximumAttempts: 1 },
       ...RULES,

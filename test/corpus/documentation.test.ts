@@ -38,7 +38,7 @@ describe('documentation that nobody here wrote', () => {
     const { crawlId } = await amble.crawl({
       seeds: TREES.map(({ host, start }) => `http://${host}:${port}${start}`),
       resolve: TREES.map(({ host }) => `${host}:127.0.0.1`),
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
       scope: 'host',
       delay: '0ms',
       concurrency: 4,

@@ -170,7 +170,7 @@ export interface HostileWeb {
   seeds: string[];
   /** The paths that were asked for. */
   asked: ReadonlySet<string>;
-  network: { resolve: string[]; allowNetworks: string[] };
+  network: { resolve: string[]; allowNetwork: string[] };
   stop(): Promise<void>;
 }
 
@@ -208,7 +208,7 @@ export async function startHostileWeb(hosts: number): Promise<HostileWeb> {
     seeds: paths.map((path, i) => `http://${names[i % hosts]}:${port}${path}`),
     network: {
       resolve: [...names, leafHost].map((name) => `${name}:127.0.0.1`),
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
     },
     stop: () =>
       new Promise((resolve) => {

@@ -96,7 +96,7 @@ async function crawl(seed: string, scope: 'host' | 'site', input = {}): Promise<
     sweepInterval: '300ms',
     retry: { maximumAttempts: 1 },
     resolve: ['secure.test', 'old.test', 'elsewhere.test'].map((name) => `${name}:127.0.0.1`),
-    allowNetworks: ['127.0.0.0/8'],
+    allowNetwork: ['127.0.0.0/8'],
     ...input,
   });
   const pages = await amble.db.page.findMany({ where: { crawlId } });

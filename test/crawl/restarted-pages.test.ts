@@ -78,7 +78,7 @@ describe('a crawl whose workflows are all gone', () => {
       const { seeds, settings } = parseCrawlInput(
         {
           seeds: [`http://www.${site}:${port}/`],
-          ...{ scope: 'site', delay: '50ms', sweepInterval: '300ms', allowNetworks: ['127.0.0.0/8'] },
+          ...{ scope: 'site', delay: '50ms', sweepInterval: '300ms', allowNetwork: ['127.0.0.0/8'] },
           resolve: [`www.${site}:127.0.0.1`, `blog.${site}:127.0.0.1`],
         },
         amble.config,

@@ -15,7 +15,7 @@ export interface FaultWeb {
   arrivals: Arrival[];
   seeds: string[];
   /** To be spread into a crawl's input: how to reach this web. */
-  network: { resolve: string[]; allowNetworks: string[] };
+  network: { resolve: string[]; allowNetwork: string[] };
   /** Each page that can be found from the seeds, and what must become of it. */
   expected(): ExpectedPage[];
   /** From now on no page links to anything new. */
@@ -148,7 +148,7 @@ export async function startFaultWeb(random: Seeded): Promise<FaultWeb> {
     seeds,
     network: {
       resolve: HOSTS.map((name) => `${name}.${suffix}:127.0.0.1`),
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
     },
     expected: () => reachable(seeds, known),
     stopGrowing() {

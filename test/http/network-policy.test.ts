@@ -3,7 +3,7 @@ import { makeAgentPool, makeNetworkPolicy, parseCidr } from '../../src/http/inde
 import { loopbackAgent, send, sendForError, sendForResponse } from './support/fetching.ts';
 import { rawServer } from './support/servers.ts';
 
-const closed = makeNetworkPolicy({ allowNetworks: [], resolve: {} });
+const closed = makeNetworkPolicy({ allowNetwork: [], resolve: {} });
 
 describe('an address is refused by default when it is', () => {
   test.each([
@@ -59,7 +59,7 @@ describe('an address is refused by default when it is', () => {
 describe('networks that are allowed', () => {
   test('open just themselves', () => {
     const policy = makeNetworkPolicy({
-      allowNetworks: ['10.1.0.0/16', 'fd00::/8', '127.0.0.9'],
+      allowNetwork: ['10.1.0.0/16', 'fd00::/8', '127.0.0.9'],
       resolve: {},
     });
     expect(policy.judge('10.1.2.3').ok).toBe(true);
@@ -82,14 +82,14 @@ describe('networks that are allowed', () => {
     ['::/129', 'between 0 and 128'],
   ])('are not made of "%s"', (text, why) => {
     expect(parseCidr(text)).toEqual({ ok: false, reason: expect.stringContaining(why) });
-    expect(() => makeNetworkPolicy({ allowNetworks: [text], resolve: {} })).toThrow(why);
+    expect(() => makeNetworkPolicy({ allowNetwork: [text], resolve: {} })).toThrow(why);
   });
 });
 
 describe('connecting', () => {
   const answering = () => rawServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
   const strictAgent = (resolve: Record<string, string> = {}) =>
-    loopbackAgent({ policy: makeNetworkPolicy({ allowNetworks: [], resolve }) });
+    loopbackAgent({ policy: makeNetworkPolicy({ allowNetwork: [], resolve }) });
 
   test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433'])(
     'to the literal address %s is refused, and nothing is contacted',
@@ -162,14 +162,14 @@ describe('connecting', () => {
     const url = `http://127.0.0.1:${server.port}/`;
     const pool = makeAgentPool();
     const open = {
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
       resolve: {},
       connectTimeoutMs: 1_000,
       maxHeaderBytes: 10_000,
     };
     expect(pool.agentFor(open)).toBe(pool.agentFor({ ...open }));
     expect(await send(url, { agent: pool.agentFor(open) })).toMatchObject({ kind: 'response' });
-    const strict = pool.agentFor({ ...open, allowNetworks: [] });
+    const strict = pool.agentFor({ ...open, allowNetwork: [] });
     expect(await send(url, { agent: strict })).toMatchObject({ errorKind: 'forbidden' });
     await pool.destroy();
   });

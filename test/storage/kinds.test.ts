@@ -11,7 +11,7 @@ const types: UrlType[] = [
 ];
 
 test('a page enters with the type, priority and keyword that its URL says', async () => {
-  const crawl = await startCrawl(db(), { types });
+  const crawl = await startCrawl(db(), { urlTypes: types });
   await crawl.add('http://a.test/search?q=1', 'http://a.test/p/1', 'http://a.test/about');
   expect(await crawl.page('http://a.test/search?q=1')).toMatchObject({
     type: 'search',
@@ -27,7 +27,7 @@ test('a page enters with the type, priority and keyword that its URL says', asyn
 });
 
 test('pages are admitted by the priority of their type, whatever came first', async () => {
-  const crawl = await startCrawl(db(), { types, window: 2 });
+  const crawl = await startCrawl(db(), { urlTypes: types, window: 2 });
   await crawl.add('http://a.test/about', 'http://a.test/p/1');
   await crawl.add('http://a.test/search');
   expect((await crawl.admit()).map(({ url, priority }) => [url, priority])).toEqual([
@@ -38,7 +38,7 @@ test('pages are admitted by the priority of their type, whatever came first', as
 
 test('a seed’s keyword is carried over links and redirects to all that comes from it', async () => {
   const crawl = await startCrawl(db(), {
-    types,
+    urlTypes: types,
     seeds: [
       { url: 'http://a.test/search', keyword: 'lamp', priority: null },
       { url: 'http://b.test/search', keyword: null, priority: null },
@@ -62,7 +62,7 @@ test('a seed’s keyword is carried over links and redirects to all that comes f
 
 test('a seed’s own priority goes before its type’s, and is kept where it redirects to something without one', async () => {
   const crawl = await startCrawl(db(), {
-    types,
+    urlTypes: types,
     seeds: [{ url: 'http://a.test/search', keyword: null, priority: 3 }],
   });
   const [seed] = await crawl.admit();
@@ -73,7 +73,7 @@ test('a seed’s own priority goes before its type’s, and is kept where it red
 
 test('type, priority and keyword are in the export', async () => {
   const crawl = await startCrawl(db(), {
-    types,
+    urlTypes: types,
     seeds: [{ url: 'http://a.test/p/1', keyword: 'lamp', priority: null }],
   });
   const exported: ExportedPage[] = [];
@@ -113,7 +113,7 @@ test('seeds go in the order in which they were given, the links of a page in whi
 });
 
 test('shuffled, a priority still goes before the next', async () => {
-  const crawl = await startCrawl(db(), { types, order: 'shuffled' });
+  const crawl = await startCrawl(db(), { urlTypes: types, order: 'shuffled' });
   await crawl.add(...numbered(20).map((url) => url.replace('test/', 'test/p/')));
   await crawl.add(...numbered(20).map((url) => url.replace('test/', 'test/search')));
   const priorities = (await crawl.admit()).map(({ priority }) => priority);

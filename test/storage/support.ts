@@ -36,7 +36,7 @@ export const SETTINGS: CrawlSettings = {
   concurrency: 1,
   targetConcurrency: null,
   domains: {},
-  types: [],
+  urlTypes: [],
   retry: {
     initialIntervalMs: HOUR_MS,
     backoffCoefficient: 1,
@@ -53,7 +53,7 @@ export const SETTINGS: CrawlSettings = {
   },
   keepTypes: [],
   resolve: {},
-  allowNetworks: [],
+  allowNetwork: [],
   window: 100,
   maxWaiting: 1_000,
   longWaitMs: 60_000,

@@ -16,7 +16,7 @@ export interface TestWeb {
   /** Host name as the crawler knows it, which is unique to this web: throttles of other tests are not met. */
   name(host: string): string;
   /** To be spread into a crawl's input: how to reach this web. */
-  network: { resolve: string[]; allowNetworks: string[] };
+  network: { resolve: string[]; allowNetwork: string[] };
   arrivalsAt(host: string, path?: string): Arrival[];
   /** Refuses connections from now on ... */
   goAway(): Promise<void>;
@@ -74,7 +74,7 @@ export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
     url: (host, path = '/') => `http://${name(host)}:${port}${path}`,
     network: {
       resolve: Object.keys(sites).map((host) => `${name(host)}:127.0.0.1`),
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
     },
     arrivalsAt: (host, path) =>
       arrivals.filter((arrival) => arrival.host === host && (path === undefined || arrival.path === path)),

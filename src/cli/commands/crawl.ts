@@ -47,7 +47,7 @@ export async function crawlCommand(urls: string[], options: CrawlOptions): Promi
     delay,
     keepTypes,
     resolve,
-    allowNetworks: allowNetwork,
+    allowNetwork: allowNetwork,
   });
   const wish = { ...readWish(urls, options, config), options };
   const advice = wish.request && contactAdvice(config);

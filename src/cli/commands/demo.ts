@@ -61,7 +61,7 @@ function demoConfig(home: string, { resolve }: DemoWeb, { config }: DemoOptions)
       maxPages: 'none',
       maxDepth: 'none',
       resolve,
-      allowNetworks: ['127.0.0.0/8'],
+      allowNetwork: ['127.0.0.0/8'],
     },
   );
 }

@@ -16,13 +16,13 @@ export interface NewPage extends PageKind {
 
 /** A normalised URL as a page of its crawl. `carried`: the keyword of the page or seed that it comes from. */
 export function newPage(
-  { types }: Pick<CrawlSettings, 'types'>,
+  { urlTypes }: Pick<CrawlSettings, 'urlTypes'>,
   keyedBy: PolitenessUnit,
   url: string,
   carried: string | null,
   hash = urlHash(url),
 ): NewPage {
-  return { url, hash, domain: politenessKey(url, keyedBy), ...kindOf(types, url, carried) };
+  return { url, hash, domain: politenessKey(url, keyedBy), ...kindOf(urlTypes, url, carried) };
 }
 
 /**

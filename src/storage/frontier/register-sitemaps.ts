@@ -52,7 +52,7 @@ export async function registerSitemaps(
     SELECT count(*)::int AS known FROM pages WHERE crawl_id = ${page.crawl_id} AND kind = 'sitemap'`;
   const pages = urls
     .slice(0, Math.max(0, MOST_SITEMAPS - known))
-    .map((url) => newPage({ types: [] }, keyedBy, url, page.keyword));
+    .map((url) => newPage({ urlTypes: [] }, keyedBy, url, page.keyword));
   if (pages.length < urls.length) skip('too many sitemaps', urls.length - pages.length);
   await insertPages(tx, {
     crawlId: page.crawl_id,

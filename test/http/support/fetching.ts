@@ -18,7 +18,7 @@ export const LIMITS = { headersTimeoutMs: 10_000, totalTimeoutMs: 10_000, maxBod
 
 export function loopbackAgent(options: Partial<AgentOptions> & { resolve?: Record<string, string> } = {}) {
   const { resolve = {}, ...rest } = options;
-  const policy = makeNetworkPolicy({ allowNetworks: ['127.0.0.0/8'], resolve });
+  const policy = makeNetworkPolicy({ allowNetwork: ['127.0.0.0/8'], resolve });
   const agent = makeAgent({ policy, connectTimeoutMs: 5_000, maxHeaderBytes: 64 * 1024, ...rest });
   onTestFinished(() => agent.destroy());
   return agent;
