@@ -10,7 +10,7 @@ import type { PolitenessUnit } from '../src/urls/index.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
 import type { Outages } from '../src/worker/dependencies.ts';
 import type { LoopLag } from '../src/worker/event-loop-lag.ts';
-import type { OwnStarts } from '../src/worker/local-request-starts.ts';
+import type { LocalRequestStarts } from '../src/worker/local-request-starts.ts';
 import type { ServerClock } from '../src/worker/server-clock.ts';
 
 export interface Deps {
@@ -20,7 +20,7 @@ export interface Deps {
   store: ContentStore;
   agents: AgentPool;
   clock: ServerClock;
-  starts: OwnStarts;
+  starts: LocalRequestStarts;
   parse: Parse;
   lag: LoopLag;
   log: Logger;

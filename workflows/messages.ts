@@ -4,8 +4,8 @@
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { RobotsHop } from '../src/core/page-input.ts';
-import type { Answer, Ask, DelayRange, Lease, Release, Start } from '../src/core/slot-protocol.ts';
-import type { Place } from '../src/throttle/queue-position.ts';
+import type { Answer, Ask, DelayRange, Lease, Release, RequestStart } from '../src/core/slot-protocol.ts';
+import type { QueuePosition } from '../src/throttle/queue-position.ts';
 import type { ThrottleView } from '../src/throttle/view.ts';
 
 // To DomainThrottle. An update, because the page needs an answer at once: slot, place in line, or neither.
@@ -13,7 +13,7 @@ import type { ThrottleView } from '../src/throttle/view.ts';
 export const acquireUpdate = defineUpdate<Answer & { nonce: string }, [Ask, string]>('acquire');
 // Signals, because nobody waits for the throttle to agree with what has happened.
 export const releasedSignal = defineSignal<[Release]>('released');
-export const startedSignal = defineSignal<[{ leaseId: string } & Start]>('started');
+export const startedSignal = defineSignal<[{ leaseId: string } & RequestStart]>('started');
 export const withdrawnSignal = defineSignal<[{ ticket: string }]>('withdrawn');
 // For operators: updates, because a bad value must come back with its reason.
 export const pauseUpdate = defineUpdate<ThrottleView, []>('pause');
@@ -23,7 +23,7 @@ export const delayUpdate = defineUpdate<ThrottleView, [string | DelayRange | nul
 export const resetUpdate = defineUpdate<ThrottleView, []>('reset');
 export const throttleQuery = defineQuery<ThrottleView>('state');
 // Where the page of this workflow id stands.
-export const placeQuery = defineQuery<Place, [string]>('place');
+export const placeQuery = defineQuery<QueuePosition, [string]>('place');
 
 // To CrawlPage.
 export const grantedSignal = defineSignal<[Lease]>('granted');

@@ -6,7 +6,7 @@ import { Context } from '@temporalio/activity';
 import type { AttemptReport, RequestRecord } from '../../src/core/attempt.ts';
 import { messageOf } from '../../src/core/error-chain.ts';
 import type { RobotsHop } from '../../src/core/page-input.ts';
-import type { Ask, Lease, Said } from '../../src/core/slot-protocol.ts';
+import type { Ask, Lease, LeaseReport } from '../../src/core/slot-protocol.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
 import { crawlStatus } from '../../src/storage/crawls.ts';
 import { unclaimRobots } from '../../src/storage/robots.ts';
@@ -38,7 +38,7 @@ export interface FetchInput {
  * of earlier versions lack that. `anyhow`: also where it is being cancelled. `unrecorded`: a request that went out, is no attempt, and
  * could not be recorded.
  */
-export type Reported = { reported: boolean; unsaid?: Said; anyhow?: true; unrecorded?: RequestRecord };
+export type Reported = { reported: boolean; unsaid?: LeaseReport; anyhow?: true; unrecorded?: RequestRecord };
 
 export type FetchResult = Reported &
   (
@@ -95,7 +95,7 @@ export function makeFetchPage(deps: Deps) {
 
 async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise<Unreported> {
   const { concurrency } = await underRules(deps, input.domain, input.ask);
-  lease.inCompany = concurrency > 1;
+  lease.isConcurrent = concurrency > 1;
   const status = await crawlStatus(deps.db, input.crawlId);
   if (status !== 'Running') {
     // Its page steps aside: another crawl's page shall not wait for it to read robots.txt.
@@ -108,7 +108,7 @@ async function spend(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise
     url: input.url,
     domain: input.domain,
     lease: input.lease,
-    justTried: input.ask.front,
+    justTried: input.ask.atFront,
   });
   switch (decision.kind) {
     case 'fetch':

@@ -65,7 +65,7 @@ export async function decideByRobots(
       const rules = parsed.get(text);
       if (!rules.isAllowed(url)) return { kind: 'disallowed', why: `Disallowed by ${origin}/robots.txt.` };
       const wantedMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
-      if (wantedMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.leadMs)
+      if (wantedMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.grantLeadMs)
         return { kind: 'refused', reason: 'it was granted before robots.txt asked for a longer gap' };
       return fetch;
     }

@@ -42,7 +42,7 @@ export function makeAcquireSlot(deps: Deps) {
 /** An origin that was down before its page was known is given up only once the page, too, has waited for so long. */
 async function patiently({ db, config }: Deps, pageId: string, answer: Answer): Promise<Answer> {
   if (answer.kind !== 'down' || !answer.givenUp) return answer;
-  return { ...answer, givenUp: (await knownForMs(db, pageId)) >= config.throttle.giveUpMs };
+  return { ...answer, givenUp: (await knownForMs(db, pageId)) >= config.throttle.outageGiveUpMs };
 }
 
 /** What the crawl's rules per domain make of an ask. They may be many, so they are no part of what its pages carry. */

@@ -1,6 +1,6 @@
 /** How the site took a request, as its throttle is told. */
 
-import type { Reception } from '../../src/core/slot-protocol.ts';
+import type { ResponseClass } from '../../src/core/slot-protocol.ts';
 import {
   type FailedExchange,
   isTimeout,
@@ -14,7 +14,10 @@ type Answered = ResponseExchange | FailedExchange;
 const ABSENT = new Set([404, 410]);
 
 /** Only a connection that did not come about speaks for all pages of its origin. */
-export function receptionOf(exchange: Answered, { stoodStill }: { stoodStill: boolean }): Reception {
+export function classifyForThrottle(
+  exchange: Answered,
+  { stoodStill }: { stoodStill: boolean },
+): ResponseClass {
   if (exchange.kind === 'error') {
     const isOurFault = exchange.errorKind === 'aborted' || (isTimeout(exchange.errorKind) && stoodStill);
     if (isOurFault) return 'unknown';
@@ -23,11 +26,11 @@ export function receptionOf(exchange: Answered, { stoodStill }: { stoodStill: bo
   const { status } = exchange;
   if (asksForLess(status)) return 'overloaded';
   if (status < 400) return 'ok';
-  return ABSENT.has(status) ? 'denied' : 'turned-away';
+  return ABSENT.has(status) ? 'not-found' : 'client-error';
 }
 
 /** For how long the site wants to be left alone; null: it does not say. A redirect's Retry-After is about its target. */
-export function patienceOf(exchange: Answered, now: number): number | null {
+export function retryAfterOf(exchange: Answered, now: number): number | null {
   if (exchange.kind === 'error' || !asksForLess(exchange.status)) return null;
   return parseRetryAfter(exchange.headers['retry-after'], now);
 }

@@ -5,34 +5,39 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AllowedBy, RequestRecord } from '../../src/core/attempt.ts';
-import type { Release, Said, Start, Use } from '../../src/core/slot-protocol.ts';
+import type { LeaseReport, LeaseUse, Release, RequestStart } from '../../src/core/slot-protocol.ts';
 import type { Exchange, GateVerdict } from '../../src/http/index.ts';
 import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
-import { agoAtLeastMs, type OwnStart, readClocks, type Verdict } from '../../src/worker/server-clock.ts';
+import {
+  agoAtLeastMs,
+  type LocalRequestStart,
+  readClocks,
+  type StartVerdict,
+} from '../../src/worker/server-clock.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { releasedSignal, startedSignal, withdrawnSignal } from '../../workflows/messages.ts';
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import type { Deps } from '../deps.ts';
 import type { FetchInput, Reported } from '../fetch/fetch-page.ts';
 import { askThrottle } from './acquire-slot.ts';
-import { patienceOf, receptionOf } from './classify-for-throttle.ts';
+import { classifyForThrottle, retryAfterOf } from './classify-for-throttle.ts';
 import { throttleStart } from './throttle-start.ts';
 
 /** How long a report is tried before the page has to send it. */
 const REPORT_FOR_MS = 5_000;
 
 export class LeaseKeeper {
-  private started: (OwnStart & { errorMs: number; measured: boolean }) | null = null;
-  private ended: Omit<Extract<Use, { kind: 'started' }>, 'kind' | keyof Start> | null = null;
+  private started: (LocalRequestStart & { errorMs: number; measured: boolean }) | null = null;
+  private ended: Omit<Extract<LeaseUse, { kind: 'started' }>, 'kind' | keyof RequestStart> | null = null;
   /** Nothing was written, yet the site was bothered: by a connection that failed, or stood too late to be used. */
-  private knocked = false;
+  private connectionAttempted = false;
   private crawlDelay: Release['crawlDelay'];
   private elsewhere: { crawlDelay: NonNullable<Release['crawlDelay']>; domain: string } | null = null;
   private reported: Promise<boolean> | null = null;
   /** A request that went out and is not on record, nor part of a result that will be. */
   unrecorded: RequestRecord | null = null;
   /** The next request may start before this one has ended: its throttle then waits to hear that this one has started. */
-  inCompany = false;
+  isConcurrent = false;
   private began = performance.now();
 
   constructor(
@@ -81,27 +86,27 @@ export class LeaseKeeper {
     const { startedAtEarly: serverMs, errorMs, measured } = verdict;
     const { lease, domain } = this.input;
     this.started = { at, serverMs, errorMs, measured };
-    this.deps.starts.note(domain, lease.id, { at, serverMs });
+    this.deps.starts.record(domain, lease.id, { at, serverMs });
     // Where no gap is owed nobody waits to hear of it.
-    if (this.inCompany && lease.minGapMs > 0) void this.sayStarted();
+    if (this.isConcurrent && lease.minGapMs > 0) void this.sayStarted();
     return { go: true, startedAt: serverMs };
   };
 
-  private judge(now: OwnStart['at']): Verdict {
+  private judge(now: LocalRequestStart['at']): StartVerdict {
     const { lease, domain } = this.input;
-    return this.deps.clock.judge(lease, now, this.deps.starts.find(domain, lease.follows));
+    return this.deps.clock.judge(lease, now, this.deps.starts.get(domain, lease.follows));
   }
 
   /** What the exchange means for politeness, and its record. Null: nothing was written. */
   conclude(exchange: Exchange, url: string, allowedBy: AllowedBy | null): RequestRecord | null {
     if (exchange.kind === 'refused') {
-      this.knocked = exchange.connected;
+      this.connectionAttempted = exchange.connected;
       return null;
     }
     const tookMs = exchange.tookMs;
     const status = exchange.kind === 'response' ? exchange.status : (exchange.status ?? null);
-    this.knocked = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';
-    const retryAfterMs = patienceOf(exchange, Date.now());
+    this.connectionAttempted = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';
+    const retryAfterMs = retryAfterOf(exchange, Date.now());
     const { maxRetryAfterMs } = this.deps.config.throttle;
     if (retryAfterMs !== null && retryAfterMs > maxRetryAfterMs) {
       this.deps.log.warn(
@@ -110,8 +115,8 @@ export class LeaseKeeper {
       );
     }
     this.ended = {
-      reception: receptionOf(exchange, { stoodStill: this.stoodStill }),
-      tookMs,
+      responseClass: classifyForThrottle(exchange, { stoodStill: this.stoodStill }),
+      durationMs: tookMs,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
     };
@@ -188,7 +193,7 @@ export class LeaseKeeper {
   }
 
   /** What became of the lease, as of now. */
-  private word(): Said {
+  private word(): LeaseReport {
     return { use: this.use(), ...(this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay }) };
   }
 
@@ -214,21 +219,21 @@ export class LeaseKeeper {
   }
 
   private use(): Release['use'] {
-    if (this.started === null && !this.knocked) return { kind: 'unused' };
+    if (this.started === null && !this.connectionAttempted) return { kind: 'unused' };
     if (this.started !== null && this.ended === null) return { kind: 'lost' };
     return {
       kind: 'started',
       ...this.start(),
-      ...(this.ended ?? { reception: 'unknown', tookMs: 0 }),
+      ...(this.ended ?? { responseClass: 'unknown', durationMs: 0 }),
     };
   }
 
-  private start(): Start {
-    if (this.started === null) return { agoMs: 0 };
+  private start(): RequestStart {
+    if (this.started === null) return { agoMs: 0, latestAt: null };
     const { at, serverMs, errorMs } = this.started;
     // By the measured gap it may have started a little before `notBefore`, and then surely no later than that.
-    const byMs = Math.max(serverMs + errorMs, this.input.lease.notBefore);
-    return { agoMs: agoAtLeastMs(at, readClocks()), byMs };
+    const latestAt = Math.max(serverMs + errorMs, this.input.lease.notBefore);
+    return { agoMs: agoAtLeastMs(at, readClocks()), latestAt };
   }
 
   private async tell(

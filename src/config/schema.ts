@@ -174,7 +174,7 @@ export function toConfig(written: z.output<typeof configSchema>, cwd: string): A
     contentDir: written.contentDir === null ? join(home, 'content') : resolve(cwd, written.contentDir),
     logLevel: written.logLevel,
     throttle: {
-      leadMs: throttle.lead,
+      grantLeadMs: throttle.lead,
       startWindowMs: throttle.startWindow,
       maxStartWindowMs: throttle.maxStartWindow,
       parallelStartWindowMs: throttle.parallelStartWindow,
@@ -182,10 +182,10 @@ export function toConfig(written: z.output<typeof configSchema>, cwd: string): A
       maxBackoffMs: throttle.maxBackoff,
       maxRetryAfterMs: throttle.maxRetryAfter,
       maxCrawlDelayMs: throttle.maxCrawlDelay,
-      downMs: throttle.down,
-      maxDownMs: throttle.maxDown,
-      giveUpMs: throttle.giveUp,
-      idleMs: throttle.idle,
+      outageRetryMs: throttle.down,
+      maxOutageRetryMs: throttle.maxDown,
+      outageGiveUpMs: throttle.giveUp,
+      idleTimeoutMs: throttle.idle,
     },
     asking: {
       slackMs: asking.slack,

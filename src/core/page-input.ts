@@ -56,7 +56,7 @@ export interface PageCarry {
   /** Tickets drawn so far. */
   tickets: number;
   /** The ask under way when the run ended: the next run goes on with the same ticket. */
-  open: { domain: string; origin: string; front: boolean; asks: number; askedAt: number } | null;
+  open: { domain: string; origin: string; atFront: boolean; asks: number; askedAt: number } | null;
   sentAndLost: number;
   robotsHop: RobotsHop | null;
 }

@@ -22,14 +22,14 @@ export interface Ask {
   /** 1 goes first. */
   priority: number;
   /** Goes before everybody else: the page has just spent a slot on robots.txt. */
-  front: boolean;
+  atFront: boolean;
   delay: DelayRange;
   /** Open fetches this crawl tolerates on the domain, its own included. */
   concurrency: number;
   /** Lengthens the gap to the site's average latency / targetConcurrency; null: the delay alone counts. */
   targetConcurrency: number | null;
   /** Longest time from request start to its end; afterwards a lease is over whatever its holder says. */
-  longestFetchMs: number;
+  maxFetchMs: number;
 }
 
 /** Leave to start one request between `notBefore` and `startBy`. */
@@ -59,22 +59,22 @@ export interface Grant {
 /** Every answer carries the throttle's `now`, from which workers learn its clock. */
 export type Answer =
   | { kind: 'granted'; lease: Lease; now: number }
-  | { kind: 'queued'; position: number; etaAt: number; now: number }
-  | { kind: 'full'; askAgainAt: number; now: number }
+  | { kind: 'queued'; position: number; expectedAt: number; now: number }
+  | { kind: 'full'; retryAt: number; now: number }
   /** No connection to the ask's origin comes about. The ticket has no place in line: stand aside, come with a new one. */
-  | { kind: 'down'; askAgainAt: number; since: number; why: string; givenUp: boolean; now: number };
+  | { kind: 'down'; retryAt: number; since: number; reason: string; givenUp: boolean; now: number };
 
 /** How the site answered, as far as politeness cares. */
-export type Reception =
+export type ResponseClass =
   /** Served: 2xx and 3xx. */
   | 'ok'
   /**
    * There is no such page (404, 410): the site is well, yet how fast it says no tells
    * nothing about how fast it serves.
    */
-  | 'denied'
+  | 'not-found'
   /** Any other 4xx: perhaps it wants us no more, perhaps only not there. Neither a success nor an overload. */
-  | 'turned-away'
+  | 'client-error'
   /** 5xx or 429: asked too much. */
   | 'overloaded'
   /** A connection, but no whole answer: reset, timeout, nonsense. */
@@ -85,19 +85,19 @@ export type Reception =
   | 'unknown';
 
 /** When a request was written, as the one who wrote it says. */
-export interface Start {
+export interface RequestStart {
   /** At least so long before the report went out. What the report takes on its way makes it look later than it was. */
   agoMs: number;
-  /** By the throttle's clock, as far as its worker knows it, at the latest. Unset: nothing was written, only a connection was attempted. */
-  byMs?: number;
+  /** By the throttle's clock, as far as its worker knows it, at the latest; null: it does not know. */
+  latestAt: number | null;
 }
 
 /** What became of a lease. `unused` is said only by one who knows that nothing was written. */
-export type Use =
-  | (Start & {
+export type LeaseUse =
+  | (RequestStart & {
       kind: 'started';
-      tookMs: number;
-      reception: Reception;
+      durationMs: number;
+      responseClass: ResponseClass;
       retryAfterMs?: number;
       /** What went wrong, as a sentence for people. */
       error?: string;
@@ -105,13 +105,13 @@ export type Use =
   | { kind: 'unused' }
   | { kind: 'lost' };
 
-export interface Release extends Said {
+export interface Release extends LeaseReport {
   leaseId: string;
 }
 
 /** What there is to say of a lease when it ends. */
-export interface Said {
-  use: Use;
+export interface LeaseReport {
+  use: LeaseUse;
   /** Set by the request that read a robots.txt; null: it names no Crawl-delay. */
   crawlDelay?: { origin: string; delayMs: number | null };
 }
@@ -119,11 +119,11 @@ export interface Said {
 /** Installation-wide constants of the throttle, handed to its first run. */
 export interface ThrottleConfig {
   /** How far ahead of `notBefore` a grant may be sent. */
-  leadMs: number;
+  grantLeadMs: number;
   /** Shortest and longest start window (startBy - notBefore) with concurrency 1. */
   startWindowMs: number;
   maxStartWindowMs: number;
-  /** Shortest start window with concurrency above 1. */
+  /** Shortest start window with concurrency above 1; it grows up to `maxStartWindowMs` as well. */
   parallelStartWindowMs: number;
   /** Tickets in line; beyond it the answer is `full`. */
   queueLimit: number;
@@ -134,13 +134,13 @@ export interface ThrottleConfig {
   /** Cap of a robots.txt's Crawl-delay. */
   maxCrawlDelayMs: number;
   /** How long an origin is left alone after a connection to it failed; doubles with each failure ... */
-  downMs: number;
+  outageRetryMs: number;
   /** ... up to this. */
-  maxDownMs: number;
+  maxOutageRetryMs: number;
   /** Down for this long without one connection, its pages are given up. */
-  giveUpMs: number;
+  outageGiveUpMs: number;
   /** Idle this long after its gap has run out, the throttle ends. */
-  idleMs: number;
+  idleTimeoutMs: number;
 }
 
 /** What the `domains` table keeps of a throttle between two lives. */
@@ -159,12 +159,12 @@ export interface StoredDomain {
   blockedUntil: number | null;
   crawlDelays: Record<string, number>;
   /** By origin. */
-  outages: Record<string, Outage>;
+  outages: Record<string, OriginOutage>;
   stats: DomainStats;
 }
 
 /** An origin to which no connection came about. */
-export interface Outage {
+export interface OriginOutage {
   /** The first failure. */
   since: number;
   /** Nobody knocks before this; then one page at a time does, until a connection comes about. */
@@ -179,7 +179,7 @@ export interface Outage {
  * What the row says to a next life that knows nothing else: leases are granted only within it, so that the row is never
  * behind what is out there.
  */
-export interface Assurance {
+export interface PersistedBounds {
   startWindowMs: number;
   /** Longest delay that a request may owe. */
   gapMs: number;
@@ -190,7 +190,7 @@ export interface OpenedDomain {
   /** null: a domain never seen. */
   stored: StoredDomain | null;
   /** What the row assures from now on. */
-  assured: Assurance;
+  persistedBounds: PersistedBounds;
   /** Counts the openings of the row: a life that was followed by another can no longer write. */
   epoch: number;
 }
@@ -209,7 +209,7 @@ export interface DomainStats {
   broken: number;
   unreachable: number;
   /** Moving average of the time that requests took which were served; null before the first. */
-  averageTookMs: number | null;
+  averageDurationMs: number | null;
   /** How the last requests were received, the latest at the end. */
-  lately: Reception[];
+  recentResponses: ResponseClass[];
 }

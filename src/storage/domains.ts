@@ -1,6 +1,12 @@
 /** What a throttle learned, kept over its end. Only the throttle of a domain writes its row. */
 
-import type { Assurance, DomainStats, OpenedDomain, Outage, StoredDomain } from '../core/slot-protocol.ts';
+import type {
+  DomainStats,
+  OpenedDomain,
+  OriginOutage,
+  PersistedBounds,
+  StoredDomain,
+} from '../core/slot-protocol.ts';
 import { emptyStats } from '../throttle/state.ts';
 import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
@@ -9,27 +15,27 @@ import type { Domain } from './generated/client.ts';
  * Reads the row and marks it unclean, in one step: from now on a crash must not look like an orderly end. What it assures
  * covers the leases of this life and, after a crash, those of the last one, which may still be out.
  */
-export async function openDomain(db: Database, name: string, assure: Assurance): Promise<OpenedDomain> {
+export async function openDomain(db: Database, name: string, bounds: PersistedBounds): Promise<OpenedDomain> {
   return db.$transaction(async (tx) => {
     await tx.$executeRaw`INSERT INTO domains (name, epoch) VALUES (${name}, 0) ON CONFLICT DO NOTHING`;
     await tx.$executeRaw`SELECT 1 FROM domains WHERE name = ${name} FOR UPDATE`;
     const row = await tx.domain.findUniqueOrThrow({ where: { name } });
     const seen = row.epoch > 0;
-    const assured = {
-      gapMs: Math.max(row.lastGapMs, assure.gapMs),
-      startWindowMs: row.clean ? assure.startWindowMs : Math.max(row.startWindowMs, assure.startWindowMs),
+    const persistedBounds = {
+      gapMs: Math.max(row.lastGapMs, bounds.gapMs),
+      startWindowMs: row.clean ? bounds.startWindowMs : Math.max(row.startWindowMs, bounds.startWindowMs),
     };
     const { epoch } = await tx.domain.update({
       where: { name },
       data: {
         clean: false,
         epoch: { increment: 1 },
-        lastGapMs: assured.gapMs,
-        startWindowMs: assured.startWindowMs,
+        lastGapMs: persistedBounds.gapMs,
+        startWindowMs: persistedBounds.startWindowMs,
         updatedAt: new Date(),
       },
     });
-    return { stored: seen ? toStored(row) : null, assured, epoch };
+    return { stored: seen ? toStored(row) : null, persistedBounds, epoch };
   });
 }
 
@@ -77,7 +83,7 @@ export function toStored(row: Domain): StoredDomain {
     blockedUntil: row.blockedUntil?.getTime() ?? null,
     // Written by saveDomain alone.
     crawlDelays: row.crawlDelays as Record<string, number>,
-    outages: row.outages as unknown as Record<string, Outage>,
+    outages: row.outages as unknown as Record<string, OriginOutage>,
     // {} until its first save.
     stats: { ...emptyStats(), ...(row.stats as Partial<DomainStats>) },
   };

@@ -1,11 +1,11 @@
 /** A page asks for a slot and is answered at once; asking again with the same ticket changes nothing. */
 
 import type { Answer, Ask } from '../core/slot-protocol.ts';
-import { askAgainAt, expectedAt } from './eta.ts';
+import { expectedAt, retryAt } from './eta.ts';
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
-import { downAnswer, servable } from './origin-outage.ts';
-import { nextInLine, placeOf } from './queue.ts';
+import { downAnswer, eligible } from './origin-outage.ts';
+import { nextInQueue, positionOf } from './queue.ts';
 import { endUnused, expire } from './release.ts';
 import type { ThrottleState, Waiting } from './state.ts';
 
@@ -19,48 +19,48 @@ export function ask(state: ThrottleState, asked: Ask, now: number, random: () =>
 
   const down = downAnswer(state, asked, now, random);
   if (down) {
-    leaveLine(state, asked.ticket);
+    leaveQueue(state, asked.ticket);
     return down;
   }
 
-  const waiting = joinLine(state, asked, now);
-  if (!waiting) return { kind: 'full', askAgainAt: askAgainAt(state, asked, now), now };
+  const waiting = joinQueue(state, asked, now);
+  if (!waiting) return { kind: 'full', retryAt: retryAt(state, asked, now), now };
 
-  const line = servable(state, now);
-  if (nextInLine(line) === waiting) {
+  const queue = eligible(state, now);
+  if (nextInQueue(queue) === waiting) {
     drawOnce(state, random);
     const at = grantableAt(state, waiting);
     if (at !== null && at <= now) {
       return { kind: 'granted', lease: grant(state, waiting, now, { answered: true }), now };
     }
   }
-  const position = placeOf(line.waiting.includes(waiting) ? line : state.line, waiting);
-  return { kind: 'queued', position, etaAt: expectedAt(state, waiting, position, now), now };
+  const position = positionOf(queue.waiting.includes(waiting) ? queue : state.queue, waiting);
+  return { kind: 'queued', position, expectedAt: expectedAt(state, waiting, position, now), now };
 }
 
 /** The page steps aside or ends, and passed no lease of this ticket on: one that it was granted is unused. */
 export function withdraw(state: ThrottleState, ticket: string, now: number): void {
   expire(state, now);
-  leaveLine(state, ticket);
+  leaveQueue(state, ticket);
   const held = state.leases.find(({ lease }) => lease.ticket === ticket);
   if (held) endUnused(state, held, now);
 }
 
-function leaveLine({ line, stats }: ThrottleState, ticket: string): void {
-  const before = line.waiting.length;
-  line.waiting = line.waiting.filter((waiting) => waiting.ticket !== ticket);
-  stats.withdrawn += before - line.waiting.length;
+function leaveQueue({ queue, stats }: ThrottleState, ticket: string): void {
+  const before = queue.waiting.length;
+  queue.waiting = queue.waiting.filter((waiting) => waiting.ticket !== ticket);
+  stats.withdrawn += before - queue.waiting.length;
 }
 
-function joinLine(state: ThrottleState, asked: Ask, now: number): Waiting | null {
-  const { line, config } = state;
-  const known = line.waiting.find((waiting) => waiting.ticket === asked.ticket);
+function joinQueue(state: ThrottleState, asked: Ask, now: number): Waiting | null {
+  const { queue, config } = state;
+  const known = queue.waiting.find((waiting) => waiting.ticket === asked.ticket);
   if (known) {
-    known.front ||= asked.front;
+    known.atFront ||= asked.atFront;
     return known;
   }
-  if (line.waiting.length >= config.queueLimit) return null;
+  if (queue.waiting.length >= config.queueLimit) return null;
   const waiting: Waiting = { ...asked, askedAt: now };
-  line.waiting.push(waiting);
+  queue.waiting.push(waiting);
   return waiting;
 }

@@ -1,11 +1,11 @@
 /** How the site took a request, and what the throttle learns from it. Kept apart from the delay that people configure. */
 
-import type { Use } from '../core/slot-protocol.ts';
+import type { LeaseUse } from '../core/slot-protocol.ts';
 import { movingAverage } from './average.ts';
 import { minDelayFor } from './gap.ts';
 import { endOfBlock } from './jitter.ts';
 import { noteReached, noteUnreachable } from './origin-outage.ts';
-import { type OpenLease, RECEPTIONS_REMEMBERED, type ThrottleState } from './state.ts';
+import { type OpenLease, RESPONSES_REMEMBERED, type ThrottleState } from './state.ts';
 
 /** Where doubling begins for a site that had no gap to double. */
 const SHORTEST_BACKOFF_MS = 1_000;
@@ -13,27 +13,28 @@ const SHORTEST_BACKOFF_MS = 1_000;
 export function learnFrom(
   state: ThrottleState,
   open: OpenLease,
-  use: Extract<Use, { kind: 'started' }>,
+  use: Extract<LeaseUse, { kind: 'started' }>,
   now: number,
   random: () => number,
 ): void {
   const { stats } = state;
-  if (use.reception === 'unknown') return;
-  stats.lately = [...stats.lately, use.reception].slice(-RECEPTIONS_REMEMBERED);
-  if (use.reception !== 'unreachable') noteReached(state, open);
-  switch (use.reception) {
+  if (use.responseClass === 'unknown') return;
+  stats.recentResponses = [...stats.recentResponses, use.responseClass].slice(-RESPONSES_REMEMBERED);
+  if (use.responseClass !== 'unreachable') noteReached(state, open);
+  switch (use.responseClass) {
     case 'ok':
-      if (use.tookMs >= 0) stats.averageTookMs = movingAverage(stats.averageTookMs, use.tookMs);
+      if (use.durationMs >= 0)
+        stats.averageDurationMs = movingAverage(stats.averageDurationMs, use.durationMs);
       forgive(state, open);
       break;
-    case 'denied':
+    case 'not-found':
       forgive(state, open);
       break;
     case 'overloaded':
       stats.overloaded += 1;
       backOff(state, open);
       break;
-    case 'turned-away':
+    case 'client-error':
       break;
     case 'broken':
       stats.broken += 1;
@@ -61,7 +62,7 @@ function forgive(state: ThrottleState, open: OpenLease): void {
   const halved = Math.floor(state.backoffMs / 2);
   const withoutBackoff = minDelayFor(
     { ...state, backoffMs: 0 },
-    { delay: open.owed, targetConcurrency: null },
+    { delay: open.delayAfter, targetConcurrency: null },
   ).ms;
   state.backoffMs = halved < withoutBackoff ? 0 : halved;
 }

@@ -4,17 +4,17 @@ import type { Ask } from '../core/slot-protocol.ts';
 import { minDelayFor } from './gap.ts';
 import type { OpenLease, ThrottleState, Waiting } from './state.ts';
 
-/** A full line is asked again when about this part of it has been served: sooner, most would be refused once more. */
+/** A full queue is asked again when about this part of it has been served: sooner, most would be refused once more. */
 const PART_SERVED = 0.1;
 /** Even where slots cost no time. */
 const SHORTEST_WAIT_MS = 1_000;
 
-/** When the n-th in line (1 is next) will be granted; if the domain is paused, counted as though it went on now. */
+/** When the n-th in the queue (1 is next) will be granted; if the domain is paused, counted as though it went on now. */
 export function expectedAt(state: ThrottleState, next: Ask, place: number, now: number): number {
   return Math.ceil(expectedNext(state, next, now) + (place - 1) * spacingMs(state, next));
 }
 
-export function askAgainAt(state: ThrottleState, refused: Ask, now: number): number {
+export function retryAt(state: ThrottleState, refused: Ask, now: number): number {
   const served = Math.ceil(state.config.queueLimit * PART_SERVED);
   return Math.max(now + SHORTEST_WAIT_MS, expectedAt(state, refused, served, now));
 }
@@ -53,5 +53,5 @@ function spacingMs(
 }
 
 function usualFetchMs(state: ThrottleState): number {
-  return state.stats.averageTookMs ?? 0;
+  return state.stats.averageDurationMs ?? 0;
 }

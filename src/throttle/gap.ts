@@ -6,9 +6,9 @@ import type { LastStart, OpenLease, ThrottleState } from './state.ts';
 /** Who wants the gap that long. */
 export type GapReason = 'crawl' | 'operator' | 'crawl-delay' | 'backoff' | 'latency';
 
-export interface Gap {
+export interface ThrottleGap {
   ms: number;
-  because: GapReason;
+  reason: GapReason;
 }
 
 /**
@@ -20,19 +20,22 @@ export function minDelayFor(
   state: ThrottleState,
   next: Pick<Ask, 'delay' | 'targetConcurrency'> | null,
   draw = state.draw ?? 1,
-): Gap {
+): ThrottleGap {
   const { operatorDelay, lastStart, leases } = state;
-  const owed = [...(lastStart ? [lastStart.owed] : []), ...leases.map((open) => open.owed)];
-  const wishes: Gap[] = [
-    ...[...owed, ...(next ? [next.delay] : [])].map((delay) => crawlWish(delay, draw)),
-    { ms: operatorDelay ? pointIn(operatorDelay, draw) : 0, because: 'operator' },
-    { ms: longestCrawlDelay(state), because: 'crawl-delay' },
-    { ms: state.backoffMs, because: 'backoff' },
-    { ms: latencyWish(state, next?.targetConcurrency ?? null), because: 'latency' },
+  const delaysAfter = [
+    ...(lastStart ? [lastStart.delayAfter] : []),
+    ...leases.map((open) => open.delayAfter),
+  ];
+  const wishes: ThrottleGap[] = [
+    ...[...delaysAfter, ...(next ? [next.delay] : [])].map((delay) => crawlWish(delay, draw)),
+    { ms: operatorDelay ? pointIn(operatorDelay, draw) : 0, reason: 'operator' },
+    { ms: longestCrawlDelay(state), reason: 'crawl-delay' },
+    { ms: state.backoffMs, reason: 'backoff' },
+    { ms: latencyWish(state, next?.targetConcurrency ?? null), reason: 'latency' },
   ];
   return wishes.reduce((longest, wish) => (wish.ms > longest.ms ? wish : longest), {
     ms: 0,
-    because: 'crawl',
+    reason: 'crawl',
   });
 }
 
@@ -66,7 +69,7 @@ export function latestStartOf(open: OpenLease): number {
 
 /**
  * Starts only ever move later: an error must lengthen the gap, never shorten it. A report out of order may put a start
- * within the delay of another, which is then still owed.
+ * within the delay of another, which is then still delayAfter.
  */
 export function noteStart(state: ThrottleState, start: LastStart): void {
   if (state.lastStart === null) {
@@ -75,14 +78,14 @@ export function noteStart(state: ThrottleState, start: LastStart): void {
   }
   const [earlier, later] =
     start.at > state.lastStart.at ? [state.lastStart, start] : [start, state.lastStart];
-  const isPaidOff = later.at - earlier.at >= earlier.owed.minMs;
+  const isPaidOff = later.at - earlier.at >= earlier.delayAfter.minMs;
   // Both times are the latest possible. Only one that was granted after the other is sure to have been the later.
   const isSurelyLater =
     later.lease !== undefined &&
     (later.lease.notBefore >= earlier.at || later.lease.id === earlier.lease?.id);
   state.lastStart = {
     at: later.at,
-    owed: isPaidOff ? later.owed : longerOf(earlier.owed, later.owed),
+    delayAfter: isPaidOff ? later.delayAfter : longerOf(earlier.delayAfter, later.delayAfter),
     ...(isSurelyLater ? { lease: later.lease } : {}),
   };
 }
@@ -96,13 +99,13 @@ export function longestCrawlDelay(state: ThrottleState): number {
   return Math.max(0, ...Object.values(state.crawlDelays));
 }
 
-function crawlWish(delay: DelayRange, draw: number): Gap {
-  return { ms: pointIn(delay, draw), because: 'crawl' };
+function crawlWish(delay: DelayRange, draw: number): ThrottleGap {
+  return { ms: pointIn(delay, draw), reason: 'crawl' };
 }
 
 /** A site that takes long to answer is asked less often: on average, so many requests of it are open as are aimed at. */
 function latencyWish({ stats }: ThrottleState, targetConcurrency: Ask['targetConcurrency']): number {
-  return targetConcurrency === null ? 0 : Math.ceil((stats.averageTookMs ?? 0) / targetConcurrency);
+  return targetConcurrency === null ? 0 : Math.ceil((stats.averageDurationMs ?? 0) / targetConcurrency);
 }
 
 function pointIn({ minMs, maxMs }: DelayRange, draw: number): number {

@@ -2,7 +2,7 @@
 
 import type { Lease } from '../core/slot-protocol.ts';
 import { earliestStart, followedBy, minDelayFor } from './gap.ts';
-import { servable } from './origin-outage.ts';
+import { eligible } from './origin-outage.ts';
 import { serve } from './queue.ts';
 import { startWindowMs } from './start-window.ts';
 import type { ThrottleState, Waiting } from './state.ts';
@@ -12,13 +12,14 @@ import type { ThrottleState, Waiting } from './state.ts';
  * null: not by waiting; only a release, an operator, or a write of the row lets it go.
  */
 export function grantableAt(state: ThrottleState, next: Waiting): number | null {
-  if (state.openedAt === null || state.paused || state.leases.length >= tolerated(state, next)) return null;
-  if (next.delay.maxMs > state.assured.gapMs) return null;
-  return earliestStart(state, next) - state.config.leadMs;
+  if (state.openedAt === null || state.paused || state.leases.length >= allowedConcurrency(state, next))
+    return null;
+  if (next.delay.maxMs > state.persistedBounds.gapMs) return null;
+  return earliestStart(state, next) - state.config.grantLeadMs;
 }
 
 /** As with the gap, the more careful one decides: those who are out tolerate no more company than they asked for. */
-function tolerated({ leases }: ThrottleState, next: Waiting): number {
+function allowedConcurrency({ leases }: ThrottleState, next: Waiting): number {
   return Math.min(next.concurrency, ...leases.map((open) => open.concurrency));
 }
 
@@ -34,7 +35,7 @@ export function grant(
   now: number,
   { answered }: { answered: boolean },
 ): Lease {
-  const [oldest] = servable(state, now).waiting;
+  const [oldest] = eligible(state, now).waiting;
   state.stats.granted += 1;
   const number = state.stats.granted;
   const notBefore = Math.max(now, earliestStart(state, next));
@@ -46,7 +47,7 @@ export function grant(
     ticket: next.ticket,
     notBefore,
     startBy,
-    expiresAt: startBy + next.longestFetchMs,
+    expiresAt: startBy + next.maxFetchMs,
     minGapMs: minDelayFor(state, next).ms,
     ...(follows === undefined ? {} : { follows }),
   };
@@ -56,7 +57,7 @@ export function grant(
     workflowId: next.workflowId,
     crawlId: next.crawlId,
     origin: next.origin,
-    owed: next.delay,
+    delayAfter: next.delay,
     concurrency: next.concurrency,
     grantedAt: now,
     startedAt: null,
@@ -64,6 +65,6 @@ export function grant(
   });
   state.stats.active = state.leases.length;
   state.draw = null;
-  serve(state.line, next, oldest);
+  serve(state.queue, next, oldest);
   return lease;
 }

@@ -3,28 +3,28 @@
  * and the randomness passed in; the workflow around them only carries messages and timers.
  *
  * A life: `newThrottle` takes asks but grants nothing until its row of `domains` was read (`opened`). Pages `ask` and are
- * granted a lease at once or stand in line; `tick` grants what has come due. A lease ends by `release`, or expires.
+ * granted a lease at once or stand in the queue; `tick` grants what has come due. A lease ends by `release`, or expires.
  * `idleAt` says when the throttle may end, and `toStored` what it leaves behind for its next life.
  */
 
 export type * from '../core/slot-protocol.ts';
 export { ask, withdraw } from './ask.ts';
-export type { Gap, GapReason } from './gap.ts';
+export type { GapReason, ThrottleGap } from './gap.ts';
 export { minDelayFor } from './gap.ts';
 export {
+  boundsToPersist,
   close,
   idleAt,
   isIdle,
   mayEnd,
   needsWriting,
   opened,
-  toAssure,
   toStored,
   writing,
   written,
 } from './lifecycle.ts';
 export { disregardInFlight, pause, reset, resume, setDelay } from './operator.ts';
-export { type Place, placeOfPage } from './queue-position.ts';
+export { type QueuePosition, queuePositionOf } from './queue-position.ts';
 export { readDelay, whyAskRefused } from './refusal.ts';
 export { expire, release, started, undeliverable } from './release.ts';
 export { emptyStats, newThrottle, type ThrottleState } from './state.ts';

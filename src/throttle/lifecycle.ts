@@ -1,6 +1,6 @@
 /** How a throttle's life begins from, and ends in, its row of `domains`. */
 
-import type { Assurance, OpenedDomain, StoredDomain } from '../core/slot-protocol.ts';
+import type { OpenedDomain, PersistedBounds, StoredDomain } from '../core/slot-protocol.ts';
 import { longestOf } from './crawl-delays.ts';
 import { latestStartOf, minDelayFor, noteStart } from './gap.ts';
 import { forget } from './operator.ts';
@@ -11,13 +11,17 @@ import { emptyStats, type ThrottleState } from './state.ts';
  * The row has been read and is marked as not clean. A life that did not end in order may have
  * left leases behind that nobody here knows: the last of them counts as started at the last moment it allows.
  */
-export function opened(state: ThrottleState, { stored, assured, epoch }: OpenedDomain, now: number): void {
+export function opened(
+  state: ThrottleState,
+  { stored, persistedBounds, epoch }: OpenedDomain,
+  now: number,
+): void {
   if (state.openedAt !== null) return;
   state.openedAt = now;
   state.epoch = epoch;
-  state.assured = assured;
-  const said = state.saidBeforeOpening;
-  state.saidBeforeOpening = [];
+  state.persistedBounds = persistedBounds;
+  const said = state.changedBeforeOpening;
+  state.changedBeforeOpening = [];
   const knowsBetter = state.hasReadRow;
   state.hasReadRow = true;
   if (!stored || knowsBetter) return;
@@ -37,23 +41,23 @@ export function opened(state: ThrottleState, { stored, assured, epoch }: OpenedD
     );
   }
 
-  const owed = { minMs: stored.lastGapMs, maxMs: stored.lastGapMs };
-  if (stored.lastStart !== null) noteStart(state, { at: stored.lastStart, owed });
+  const delayAfter = { minMs: stored.lastGapMs, maxMs: stored.lastGapMs };
+  if (stored.lastStart !== null) noteStart(state, { at: stored.lastStart, delayAfter });
   if (!stored.clean) {
-    noteStart(state, { at: now + state.config.leadMs + stored.startWindowMs, owed });
+    noteStart(state, { at: now + state.config.grantLeadMs + stored.startWindowMs, delayAfter });
   }
 }
 
 /**
  * When the throttle may end if nobody comes: its gap has run out and it has been idle for long. null: not by waiting; a
- * paused domain stays, and so does one with pages in line or leases out.
+ * paused domain stays, and so does one with pages in the queue or leases out.
  */
 export function idleAt(state: ThrottleState): number | null {
-  const { openedAt, paused, line, leases, lastStart, blockedUntil, outages, config } = state;
-  if (openedAt === null || paused || line.waiting.length > 0 || leases.length > 0) return null;
+  const { openedAt, paused, queue, leases, lastStart, blockedUntil, outages, config } = state;
+  if (openedAt === null || paused || queue.waiting.length > 0 || leases.length > 0) return null;
   const gapOverAt = lastStart ? lastStart.at + minDelayFor(state, null, 1).ms : 0;
   const upAgainAt = Object.values(outages).map(({ until }) => until);
-  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0, ...upAgainAt) + config.idleMs;
+  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0, ...upAgainAt) + config.idleTimeoutMs;
 }
 
 export function isIdle(state: ThrottleState, now: number): boolean {
@@ -66,15 +70,15 @@ export function close(state: ThrottleState): void {
   state.openedAt = null;
 }
 
-/** Nothing came while the end was written: nobody in line, no lease out, no word of an operator. */
-export function mayEnd({ line, leases, saidBeforeOpening }: ThrottleState): boolean {
-  return line.waiting.length === 0 && leases.length === 0 && saidBeforeOpening.length === 0;
+/** Nothing came while the end was written: nobody in the queue, no lease out, no word of an operator. */
+export function mayEnd({ queue, leases, changedBeforeOpening }: ThrottleState): boolean {
+  return queue.waiting.length === 0 && leases.length === 0 && changedBeforeOpening.length === 0;
 }
 
 /** `clean` only for the last write of an orderly end: no lease is out and none will be granted. */
 export function toStored(state: ThrottleState, clean: boolean): StoredDomain {
   const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...state.leases.map(latestStartOf)];
-  const { gapMs, startWindowMs } = toAssure(state);
+  const { gapMs, startWindowMs } = boundsToPersist(state);
   return {
     clean,
     lastStart: starts.length > 0 ? Math.max(...starts) : null,
@@ -95,13 +99,13 @@ export function toStored(state: ThrottleState, clean: boolean): StoredDomain {
 /** Twice the window wanted now: a window that grows slowly need not be written at every step. */
 const HEADROOM = 2;
 
-/** What the row has to assure for those in line, and for those who are out, to be served. */
-export function toAssure(state: ThrottleState): Assurance {
-  const { config, lastStart, leases, line } = state;
+/** What the row has to assure for those in the queue, and for those who are out, to be served. */
+export function boundsToPersist(state: ThrottleState): PersistedBounds {
+  const { config, lastStart, leases, queue } = state;
   const delays = [
-    ...(lastStart ? [lastStart.owed] : []),
-    ...leases.map(({ owed }) => owed),
-    ...line.waiting.map(({ delay }) => delay),
+    ...(lastStart ? [lastStart.delayAfter] : []),
+    ...leases.map(({ delayAfter }) => delayAfter),
+    ...queue.waiting.map(({ delay }) => delay),
   ];
   const granted = leases.map(({ lease }) => lease.startBy - lease.notBefore);
   const wanted = wantedWindowMs(state);
@@ -116,16 +120,19 @@ export function toAssure(state: ThrottleState): Assurance {
 
 /** Somebody is not served, or not as well as he could be, before the row is written. */
 export function needsWriting(state: ThrottleState): boolean {
-  const { gapMs } = toAssure(state);
-  return gapMs > state.assured.gapMs || wantedWindowMs(state) > state.assured.startWindowMs;
+  const { gapMs } = boundsToPersist(state);
+  return gapMs > state.persistedBounds.gapMs || wantedWindowMs(state) > state.persistedBounds.startWindowMs;
 }
 
 /** The row is being written: until that is done it may say either. */
-export function writing({ assured }: ThrottleState, { lastGapMs, startWindowMs }: StoredDomain): void {
-  assured.gapMs = Math.min(assured.gapMs, lastGapMs);
-  assured.startWindowMs = Math.min(assured.startWindowMs, startWindowMs);
+export function writing(
+  { persistedBounds }: ThrottleState,
+  { lastGapMs, startWindowMs }: StoredDomain,
+): void {
+  persistedBounds.gapMs = Math.min(persistedBounds.gapMs, lastGapMs);
+  persistedBounds.startWindowMs = Math.min(persistedBounds.startWindowMs, startWindowMs);
 }
 
 export function written(state: ThrottleState, { lastGapMs, startWindowMs }: StoredDomain): void {
-  state.assured = { gapMs: lastGapMs, startWindowMs };
+  state.persistedBounds = { gapMs: lastGapMs, startWindowMs };
 }

@@ -6,17 +6,17 @@ import type { ThrottleState } from './state.ts';
 /** null: the domain has no delay of its own any more; the crawls' delays alone count. */
 export function setDelay(state: ThrottleState, delay: DelayRange | null): void {
   state.operatorDelay = delay;
-  saidBeforeOpening(state, 'delay');
+  changedBeforeOpening(state, 'delay');
 }
 
 export function pause(state: ThrottleState): void {
   state.paused = true;
-  saidBeforeOpening(state, 'paused');
+  changedBeforeOpening(state, 'paused');
 }
 
 export function resume(state: ThrottleState): void {
   state.paused = false;
-  saidBeforeOpening(state, 'paused');
+  changedBeforeOpening(state, 'paused');
 }
 
 /**
@@ -27,7 +27,7 @@ export function reset(state: ThrottleState): void {
   setDelay(state, null);
   resume(state);
   forget(state);
-  saidBeforeOpening(state, 'learned');
+  changedBeforeOpening(state, 'learned');
 }
 
 /** What is in flight when a domain is reset was asked for before it: how that is received teaches no backoff any more. */
@@ -40,12 +40,15 @@ export function forget(state: ThrottleState): void {
   state.backoffMs = 0;
   state.blockedUntil = null;
   state.outages = {};
-  state.reached = {};
-  state.stats = { ...state.stats, averageTookMs: null, lately: [] };
+  state.lastReached = {};
+  state.stats = { ...state.stats, averageDurationMs: null, recentResponses: [] };
 }
 
-function saidBeforeOpening(state: ThrottleState, what: ThrottleState['saidBeforeOpening'][number]): void {
-  if (state.openedAt === null && !state.saidBeforeOpening.includes(what)) {
-    state.saidBeforeOpening.push(what);
+function changedBeforeOpening(
+  state: ThrottleState,
+  what: ThrottleState['changedBeforeOpening'][number],
+): void {
+  if (state.openedAt === null && !state.changedBeforeOpening.includes(what)) {
+    state.changedBeforeOpening.push(what);
   }
 }

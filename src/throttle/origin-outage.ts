@@ -8,11 +8,11 @@
 import type { Answer, Ask } from '../core/slot-protocol.ts';
 import { endOfBlock } from './jitter.ts';
 import {
-  type Line,
   type OpenLease,
   type OpenOutage,
   ORIGINS_REMEMBERED,
   OUTAGES_REMEMBERED,
+  type Queue,
   type ThrottleState,
   type Waiting,
 } from './state.ts';
@@ -24,8 +24,8 @@ const RETURN_SPREAD = 0.25;
 const ERROR_KEPT = 300;
 
 export function noteReached(state: ThrottleState, { origin, number }: OpenLease): void {
-  const { [origin]: before = 0, ...others } = state.reached;
-  state.reached = latestOf({ ...others, [origin]: Math.max(before, number) });
+  const { [origin]: before = 0, ...others } = state.lastReached;
+  state.lastReached = latestOf({ ...others, [origin]: Math.max(before, number) });
   const outage = state.outages[origin];
   // A connection that was made before the trouble says nothing about the time after it.
   if (outage && number > outage.grewAfter) delete state.outages[origin];
@@ -38,13 +38,13 @@ export function noteUnreachable(
   now: number,
   random: () => number,
 ): void {
-  const { config, reached } = state;
-  const isOvertaken = (reached[origin] ?? 0) > number;
+  const { config, lastReached } = state;
+  const isOvertaken = (lastReached[origin] ?? 0) > number;
   const known = state.outages[origin];
   if (isOvertaken || (known && number <= known.grewAfter)) return;
   // So long after its end that all would have been given up in between, nobody has tried: this one begins anew.
-  const earlier = known && now <= known.until + config.giveUpMs ? known : null;
-  const failures = earlier ? earlier.failures + 1 : reached[origin] === undefined ? 1 : 0;
+  const earlier = known && now <= known.until + config.outageGiveUpMs ? known : null;
+  const failures = earlier ? earlier.failures + 1 : lastReached[origin] === undefined ? 1 : 0;
   const outage: OpenOutage = {
     since: earlier?.since ?? now,
     until: endOfBlock(now, downSpanMs(state, failures), random),
@@ -55,7 +55,7 @@ export function noteUnreachable(
   state.outages = longestOf({ ...state.outages, [origin]: outage });
 }
 
-/** What a page hears while its origin is down; null: it may stand in line. */
+/** What a page hears while its origin is down; null: it may stand in the queue. */
 export function downAnswer(
   state: ThrottleState,
   { origin }: Ask,
@@ -67,29 +67,29 @@ export function downAnswer(
   const { until, since, failures, error } = outage;
   return {
     kind: 'down',
-    askAgainAt: Math.ceil(until + RETURN_SPREAD * downSpanMs(state, failures) * random()),
+    retryAt: Math.ceil(until + RETURN_SPREAD * downSpanMs(state, failures) * random()),
     since,
-    why: `${origin} cannot be reached: ${error}`,
-    givenUp: now - since >= state.config.giveUpMs,
+    reason: `${origin} cannot be reached: ${error}`,
+    givenUp: now - since >= state.config.outageGiveUpMs,
     now,
   };
 }
 
-/** The line without those whose origin is down, or is being tried by another page. */
-export function servable(state: ThrottleState, now: number): Line {
-  const { line, outages } = state;
-  if (Object.keys(outages).length === 0) return line;
-  return { ...line, waiting: line.waiting.filter((ticket) => mayKnock(state, ticket, now)) };
+/** The queue without those whose origin is down, or is being tried by another page. */
+export function eligible(state: ThrottleState, now: number): Queue {
+  const { queue, outages } = state;
+  if (Object.keys(outages).length === 0) return queue;
+  return { ...queue, waiting: queue.waiting.filter((ticket) => mayProbe(state, ticket, now)) };
 }
 
-/** When the next down-time ends that somebody in line waits for; null: nobody does. */
-export function nextOpening({ line, outages }: ThrottleState, now: number): number | null {
+/** When the next down-time ends that somebody in the queue waits for; null: nobody does. */
+export function nextOpening({ queue, outages }: ThrottleState, now: number): number | null {
   if (Object.keys(outages).length === 0) return null;
-  const ends = line.waiting.map(({ origin }) => outages[origin]?.until ?? 0).filter((until) => until > now);
+  const ends = queue.waiting.map(({ origin }) => outages[origin]?.until ?? 0).filter((until) => until > now);
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-function mayKnock({ outages, leases }: ThrottleState, { origin }: Waiting, now: number): boolean {
+function mayProbe({ outages, leases }: ThrottleState, { origin }: Waiting, now: number): boolean {
   const outage = outages[origin];
   if (!outage) return true;
   const isBeingTried = leases.some((open) => open.origin === origin && open.number > outage.grewAfter);
@@ -97,11 +97,11 @@ function mayKnock({ outages, leases }: ThrottleState, { origin }: Waiting, now: 
 }
 
 function downSpanMs({ config }: ThrottleState, failures: number): number {
-  return failures === 0 ? 0 : Math.min(config.maxDownMs, config.downMs * 2 ** (failures - 1));
+  return failures === 0 ? 0 : Math.min(config.maxOutageRetryMs, config.outageRetryMs * 2 ** (failures - 1));
 }
 
-function latestOf(reached: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(reached).slice(-ORIGINS_REMEMBERED));
+function latestOf(lastReached: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(lastReached).slice(-ORIGINS_REMEMBERED));
 }
 
 function longestOf(outages: Record<string, OpenOutage>): Record<string, OpenOutage> {

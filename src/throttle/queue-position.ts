@@ -1,15 +1,15 @@
 /** Where one page stands with this domain: what `amble page` asks. */
 import { expectedAt } from './eta.ts';
-import { servable } from './origin-outage.ts';
-import { placeOf } from './queue.ts';
+import { eligible } from './origin-outage.ts';
+import { positionOf } from './queue.ts';
 import type { ThrottleState } from './state.ts';
 
-export type Place =
+export type QueuePosition =
   | {
-      kind: 'in-line';
+      kind: 'queued';
       /** 1 is next. */
       position: number;
-      /** Pages in line in all. */
+      /** Pages in the queue in all. */
       of: number;
       askedAt: number;
       /** null: not before a person resumes the domain. */
@@ -20,20 +20,20 @@ export type Place =
   /** It asks for nothing: it is fetched, parsed or recorded right now, or sleeps. */
   | { kind: 'absent' };
 
-export function placeOfPage(state: ThrottleState, workflowId: string, now: number): Place {
+export function queuePositionOf(state: ThrottleState, workflowId: string, now: number): QueuePosition {
   const open = state.leases.find((lease) => lease.workflowId === workflowId);
   if (open) {
     const { notBefore, startBy } = open.lease;
     return { kind: 'granted', notBefore, startBy, startedAt: open.startedAt };
   }
-  const waiting = state.line.waiting.find((ticket) => ticket.workflowId === workflowId);
+  const waiting = state.queue.waiting.find((ticket) => ticket.workflowId === workflowId);
   if (!waiting) return { kind: 'absent' };
-  const line = servable(state, now);
-  const position = placeOf(line.waiting.includes(waiting) ? line : state.line, waiting);
+  const queue = eligible(state, now);
+  const position = positionOf(queue.waiting.includes(waiting) ? queue : state.queue, waiting);
   return {
-    kind: 'in-line',
+    kind: 'queued',
     position,
-    of: state.line.waiting.length,
+    of: state.queue.waiting.length,
     askedAt: waiting.askedAt,
     expectedAt: state.paused ? null : expectedAt(state, waiting, position, now),
   };

@@ -4,43 +4,43 @@
  * come, first served. Whoever is next is not overtaken for wanting a longer delay or less concurrency: else it might
  * wait for ever.
  */
-import { type Line, TURNS_REMEMBERED, type Waiting } from './state.ts';
+import { type Queue, TURNS_REMEMBERED, type Waiting } from './state.ts';
 
 /** Grants in a row that may pass the oldest ticket by. */
 const MAY_PASS_OLDEST = 4;
 
-export function nextInLine(line: Line): Waiting | undefined {
-  const front = line.waiting.find((ticket) => ticket.front);
-  if (front) return front;
-  const oldest = line.waiting[0];
-  if (line.passedOldest >= MAY_PASS_OLDEST) return oldest;
+export function nextInQueue(queue: Queue): Waiting | undefined {
+  const atFront = queue.waiting.find((ticket) => ticket.atFront);
+  if (atFront) return atFront;
+  const oldest = queue.waiting[0];
+  if (queue.passedOldest >= MAY_PASS_OLDEST) return oldest;
 
-  const turnOf = turns(line);
+  const turnOf = turns(queue);
   const goesBefore = (one: Waiting, other: Waiting) =>
     one.priority - other.priority || turnOf(one.crawlId) - turnOf(other.crawlId);
   let best = oldest;
-  for (const ticket of line.waiting) {
+  for (const ticket of queue.waiting) {
     if (best && goesBefore(ticket, best) < 0) best = ticket;
   }
   return best;
 }
 
 /** The ticket has got its slot: it leaves, and its crawl goes to the end of the turn. `oldest` of those who could go. */
-export function serve(line: Line, ticket: Waiting, oldest = line.waiting[0]): void {
-  if (oldest === ticket) line.passedOldest = 0;
-  else if (!ticket.front) line.passedOldest += 1;
-  line.waiting = line.waiting.filter((other) => other !== ticket);
-  line.served = [...line.served.filter((crawl) => crawl !== ticket.crawlId), ticket.crawlId].slice(
+export function serve(queue: Queue, ticket: Waiting, oldest = queue.waiting[0]): void {
+  if (oldest === ticket) queue.passedOldest = 0;
+  else if (!ticket.atFront) queue.passedOldest += 1;
+  queue.waiting = queue.waiting.filter((other) => other !== ticket);
+  queue.served = [...queue.served.filter((crawl) => crawl !== ticket.crawlId), ticket.crawlId].slice(
     -TURNS_REMEMBERED,
   );
 }
 
 /** The next `count` in the order in which they will be served if nobody comes or goes. */
-export function upcoming(line: Line, count: number): Waiting[] {
-  const rest: Line = { ...line };
+export function upcoming(queue: Queue, count: number): Waiting[] {
+  const rest: Queue = { ...queue };
   const order: Waiting[] = [];
   while (order.length < count) {
-    const next = nextInLine(rest);
+    const next = nextInQueue(rest);
     if (!next) break;
     serve(rest, next);
     order.push(next);
@@ -49,26 +49,26 @@ export function upcoming(line: Line, count: number): Waiting[] {
 }
 
 /**
- * The ticket's place, 1 is next. Counted rather than played through, so that asking stays cheap in a long line; where the
+ * The ticket's place, 1 is next. Counted rather than played through, so that asking stays cheap in a long queue; where the
  * oldest ticket's right mixes with the priorities it is off by the few it lets in between.
  */
-export function placeOf(line: Line, ticket: Waiting): number {
-  const older = line.waiting.slice(0, line.waiting.indexOf(ticket));
-  const fronts = line.waiting.filter((other) => other.front);
-  if (ticket.front) return 1 + older.filter((other) => other.front).length;
+export function positionOf(queue: Queue, ticket: Waiting): number {
+  const older = queue.waiting.slice(0, queue.waiting.indexOf(ticket));
+  const fronts = queue.waiting.filter((other) => other.atFront);
+  if (ticket.atFront) return 1 + older.filter((other) => other.atFront).length;
 
-  const others = line.waiting.filter((other) => !other.front);
+  const others = queue.waiting.filter((other) => !other.atFront);
   const better = others.filter((other) => other.priority < ticket.priority).length;
-  const byPriority = fronts.length + better + turnsBefore(line, ticket, others, older) + 1;
-  const byAge = fronts.length + (MAY_PASS_OLDEST + 1) * (older.length + 1) - line.passedOldest;
+  const byPriority = fronts.length + better + turnsBefore(queue, ticket, others, older) + 1;
+  const byAge = fronts.length + (MAY_PASS_OLDEST + 1) * (older.length + 1) - queue.passedOldest;
   return Math.max(1, Math.min(byPriority, byAge));
 }
 
 /** How many of the same priority go before the ticket while the crawls take turns. */
-function turnsBefore(line: Line, ticket: Waiting, others: Waiting[], older: Waiting[]): number {
+function turnsBefore(queue: Queue, ticket: Waiting, others: Waiting[], older: Waiting[]): number {
   const equals = others.filter((other) => other.priority === ticket.priority);
   const rounds = older.filter(
-    (other) => !other.front && other.priority === ticket.priority && other.crawlId === ticket.crawlId,
+    (other) => !other.atFront && other.priority === ticket.priority && other.crawlId === ticket.crawlId,
   ).length;
   const firstSeen = new Map<string, number>();
   const perCrawl = new Map<string, number>();
@@ -76,7 +76,7 @@ function turnsBefore(line: Line, ticket: Waiting, others: Waiting[], older: Wait
     if (!firstSeen.has(other.crawlId)) firstSeen.set(other.crawlId, index);
     perCrawl.set(other.crawlId, (perCrawl.get(other.crawlId) ?? 0) + 1);
   });
-  const turnOf = turns(line);
+  const turnOf = turns(queue);
   const order = (crawl: string) => [turnOf(crawl), firstSeen.get(crawl) ?? 0] as const;
   const [ownTurn, ownSeen] = order(ticket.crawlId);
   let before = 0;
@@ -89,7 +89,7 @@ function turnsBefore(line: Line, ticket: Waiting, others: Waiting[], older: Wait
 }
 
 /** Ranks crawls by how long ago they were served, those never served first. */
-function turns(line: Line): (crawlId: string) => number {
-  const ranks = new Map(line.served.map((crawl, index) => [crawl, index + 1]));
+function turns(queue: Queue): (crawlId: string) => number {
+  const ranks = new Map(queue.served.map((crawl, index) => [crawl, index + 1]));
   return (crawlId) => ranks.get(crawlId) ?? 0;
 }

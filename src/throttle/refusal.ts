@@ -42,8 +42,8 @@ export function whyAskRefused(ask: Ask): string | null {
   if (!(Number.isInteger(ask.concurrency) && ask.concurrency >= 1)) {
     return `The ask for a slot is refused: concurrency ${ask.concurrency} is not a whole number of at least 1.`;
   }
-  if (!(ask.longestFetchMs > 0 && Number.isFinite(ask.longestFetchMs))) {
-    return `The ask for a slot is refused: a longest fetch of ${ask.longestFetchMs} ms is not a time above 0.`;
+  if (!(ask.maxFetchMs > 0 && Number.isFinite(ask.maxFetchMs))) {
+    return `The ask for a slot is refused: a longest fetch of ${ask.maxFetchMs} ms is not a time above 0.`;
   }
   if (ask.targetConcurrency !== null && !(ask.targetConcurrency > 0)) {
     return `The ask for a slot is refused: a target concurrency of ${ask.targetConcurrency} is not a number above 0.`;

@@ -3,7 +3,7 @@
  * start later.
  */
 
-import type { Release, Start } from '../core/slot-protocol.ts';
+import type { Release, RequestStart } from '../core/slot-protocol.ts';
 import { learnFrom } from './backoff.ts';
 import { learnCrawlDelay } from './crawl-delays.ts';
 import { latestStartOf, noteStart } from './gap.ts';
@@ -38,7 +38,7 @@ export function release(state: ThrottleState, report: Release, now: number, rand
 }
 
 /** Told early, so that with concurrency above 1 the next lease need not wait for this one's `startBy`. */
-export function started(state: ThrottleState, leaseId: string, start: Start, now: number): void {
+export function started(state: ThrottleState, leaseId: string, start: RequestStart, now: number): void {
   expire(state, now);
   const open = state.leases.find(({ lease }) => lease.id === leaseId);
   if (open) noteOpenStart(state, open, start, now);
@@ -73,41 +73,41 @@ export function endUnused(state: ThrottleState, open: OpenLease, now: number): v
 }
 
 function endLost(state: ThrottleState, open: OpenLease): void {
-  noteStart(state, { at: latestStartOf(open), owed: open.owed });
+  noteStart(state, { at: latestStartOf(open), delayAfter: open.delayAfter });
   state.stats.lost += 1;
   finish(state, open);
 }
 
-function noteOpenStart(state: ThrottleState, open: OpenLease, start: Start, now: number): void {
+function noteOpenStart(state: ThrottleState, open: OpenLease, start: RequestStart, now: number): void {
   const at = believedStart(open.lease.notBefore, start, now);
   if (open.startedAt === null) learnGrantToStart(state, at - open.grantedAt);
   open.startedAt = Math.max(at, open.startedAt ?? at);
   const { id, notBefore } = open.lease;
-  noteStart(state, { at: open.startedAt, owed: open.owed, lease: { id, notBefore } });
+  noteStart(state, { at: open.startedAt, delayAfter: open.delayAfter, lease: { id, notBefore } });
 }
 
-function noteLateStart(state: ThrottleState, leaseId: string, start: Start, now: number): void {
+function noteLateStart(state: ThrottleState, leaseId: string, start: RequestStart, now: number): void {
   const finished = state.finished.find(({ id }) => id === leaseId);
   // A lease of a former life is not remembered: its crawl's delay is in the row that life left behind.
-  const owed = finished?.owed ?? state.lastStart?.owed ?? { minMs: 0, maxMs: 0 };
+  const delayAfter = finished?.delayAfter ?? state.lastStart?.delayAfter ?? { minMs: 0, maxMs: 0 };
   const at = believedStart(finished?.notBefore ?? 0, start, now);
   const lease = finished && { lease: { id: finished.id, notBefore: finished.notBefore } };
-  noteStart(state, { at, owed, ...lease });
+  noteStart(state, { at, delayAfter, ...lease });
 }
 
 /**
  * A start before its lease, in the future or not a number at all is nonsense. Of two ways to say when it was at the latest the
  * earlier one holds that is no nonsense; where both are, it counts as now.
  */
-function believedStart(notBefore: number, { agoMs, byMs }: Start, now: number): number {
+function believedStart(notBefore: number, { agoMs, latestAt }: RequestStart, now: number): number {
   const isPossible = (at: number): boolean => at >= notBefore && at <= now;
-  return Math.min(now, ...[now - agoMs, byMs ?? Number.NaN].map(Math.ceil).filter(isPossible));
+  return Math.min(now, ...[now - agoMs, latestAt ?? Number.NaN].map(Math.ceil).filter(isPossible));
 }
 
-function finish(state: ThrottleState, { lease, owed }: OpenLease): void {
+function finish(state: ThrottleState, { lease, delayAfter }: OpenLease): void {
   state.leases = state.leases.filter((open) => open.lease.id !== lease.id);
   state.stats.active = state.leases.length;
-  state.finished = [...state.finished, { id: lease.id, notBefore: lease.notBefore, owed }].slice(
+  state.finished = [...state.finished, { id: lease.id, notBefore: lease.notBefore, delayAfter }].slice(
     -FINISHED_REMEMBERED,
   );
 }

@@ -12,7 +12,7 @@ const PARALLEL_MARGIN = 2;
  */
 export function startWindowMs(state: ThrottleState, concurrency: number): number {
   const wanted = concurrency > 1 ? parallelWindowMs(state) : aloneWindowMs(state);
-  return Math.min(wanted, state.assured.startWindowMs);
+  return Math.min(wanted, state.persistedBounds.startWindowMs);
 }
 
 /** What starts of late would need, in company or not, whatever the row assures. */
@@ -33,6 +33,6 @@ function parallelWindowMs({ config, grantToStartMs }: ThrottleState): number {
 }
 
 /** Also told of leases that came too late to be used: it is they that show that the window is too short. */
-export function learnGrantToStart(state: ThrottleState, tookMs: number): void {
-  state.grantToStartMs = movingAverage(state.grantToStartMs, tookMs);
+export function learnGrantToStart(state: ThrottleState, durationMs: number): void {
+  state.grantToStartMs = movingAverage(state.grantToStartMs, durationMs);
 }

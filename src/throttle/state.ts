@@ -1,33 +1,33 @@
 /**
  * All that a throttle knows, as plain JSON: it is carried through continue-as-new as it is. Everything that grows has a
- * bound: the line by `queueLimit`, the leases by the crawls' concurrency, the rest by the constants here.
+ * bound: the queue by `queueLimit`, the leases by the crawls' concurrency, the rest by the constants here.
  */
 import type {
   Ask,
-  Assurance,
   DelayRange,
   DomainStats,
   Lease,
-  Outage,
+  OriginOutage,
+  PersistedBounds,
   ThrottleConfig,
 } from '../core/slot-protocol.ts';
 
 /** Leases remembered after their end, so that a late report is judged by the lease it speaks of. */
 export const FINISHED_REMEMBERED = 256;
-/** Crawls whose turn is remembered while they have nobody in line. */
+/** Crawls whose turn is remembered while they have nobody in the queue. */
 export const TURNS_REMEMBERED = 64;
 /** Origins whose Crawl-delay is remembered; only the longest one counts. */
 export const ORIGINS_REMEMBERED = 16;
 /** Origins known to be down. One that is forgotten is found out once more, at the cost of an attempt. */
 export const OUTAGES_REMEMBERED = 64;
-/** Requests whose reception is remembered. */
-export const RECEPTIONS_REMEMBERED = 20;
+/** Requests whose responseClass is remembered. */
+export const RESPONSES_REMEMBERED = 20;
 
 export interface Waiting extends Ask {
   askedAt: number;
 }
 
-export interface Line {
+export interface Queue {
   /** In order of arrival. */
   waiting: Waiting[];
   /** Crawls by their last grant, the latest at the end. */
@@ -44,7 +44,7 @@ export interface OpenLease {
   crawlId: string;
   origin: string;
   /** Delay that its crawl wants after it. */
-  owed: DelayRange;
+  delayAfter: DelayRange;
   /** Open fetches that its crawl tolerates, this one included. */
   concurrency: number;
   grantedAt: number;
@@ -57,10 +57,10 @@ export interface OpenLease {
 export interface FinishedLease {
   id: string;
   notBefore: number;
-  owed: DelayRange;
+  delayAfter: DelayRange;
 }
 
-export interface OpenOutage extends Outage {
+export interface OpenOutage extends OriginOutage {
   /** Leases up to this number were out when it last failed: their reports are part of the same event. */
   grewAfter: number;
 }
@@ -68,7 +68,7 @@ export interface OpenOutage extends Outage {
 /** The latest moment at which a request may have started, and the delay its crawl wants after it. */
 export interface LastStart {
   at: number;
-  owed: DelayRange;
+  delayAfter: DelayRange;
   /** Of the request that started then, where it is known to have been the last; unset: it is not, or somebody assumes the worst. */
   lease?: Pick<Lease, 'id' | 'notBefore'>;
 }
@@ -79,12 +79,12 @@ export interface ThrottleState {
   /** Of the row's opening by this life; 0 before it. */
   epoch: number;
   /** What the row says about the leases of this life. */
-  assured: Assurance;
+  persistedBounds: PersistedBounds;
   /** null: the row of `domains` has not been read yet, or the end is being written to it: nothing may be granted. */
   openedAt: number | null;
   /** The row was read once: from then on this state knows better than the row, which it alone writes. */
   hasReadRow: boolean;
-  line: Line;
+  queue: Queue;
   leases: OpenLease[];
   /** The latest at the end. */
   finished: FinishedLease[];
@@ -95,7 +95,7 @@ export interface ThrottleState {
   operatorDelay: DelayRange | null;
   paused: boolean;
   /** What the operator said before the row was read, and the row must not undo. */
-  saidBeforeOpening: Array<'delay' | 'paused' | 'learned'>;
+  changedBeforeOpening: Array<'delay' | 'paused' | 'learned'>;
   /** 0: the site is well. */
   backoffMs: number;
   /** Leases up to this number were out when the backoff last grew: their reports are part of the same event. */
@@ -107,7 +107,7 @@ export interface ThrottleState {
   /** By origin. */
   outages: Record<string, OpenOutage>;
   /** Number of the latest lease with which a connection came about, by origin; the latest at the end. */
-  reached: Record<string, number>;
+  lastReached: Record<string, number>;
   /** Moving average from grant to request start; null before the first. */
   grantToStartMs: number | null;
   stats: DomainStats;
@@ -118,23 +118,23 @@ export function newThrottle(domain: string, config: ThrottleConfig): ThrottleSta
     domain,
     config,
     epoch: 0,
-    assured: { startWindowMs: 0, gapMs: 0 },
+    persistedBounds: { startWindowMs: 0, gapMs: 0 },
     openedAt: null,
     hasReadRow: false,
-    line: { waiting: [], served: [], passedOldest: 0 },
+    queue: { waiting: [], served: [], passedOldest: 0 },
     leases: [],
     finished: [],
     lastStart: null,
     draw: null,
     operatorDelay: null,
     paused: false,
-    saidBeforeOpening: [],
+    changedBeforeOpening: [],
     backoffMs: 0,
     backoffGrewAfter: 0,
     blockedUntil: null,
     crawlDelays: {},
     outages: {},
-    reached: {},
+    lastReached: {},
     grantToStartMs: null,
     stats: emptyStats(),
   };
@@ -151,7 +151,7 @@ export function emptyStats(): DomainStats {
     overloaded: 0,
     broken: 0,
     unreachable: 0,
-    averageTookMs: null,
-    lately: [],
+    averageDurationMs: null,
+    recentResponses: [],
   };
 }

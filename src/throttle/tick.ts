@@ -3,8 +3,8 @@
 import type { Grant } from '../core/slot-protocol.ts';
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
-import { nextOpening, servable } from './origin-outage.ts';
-import { nextInLine } from './queue.ts';
+import { eligible, nextOpening } from './origin-outage.ts';
+import { nextInQueue } from './queue.ts';
 import { expire } from './release.ts';
 import type { ThrottleState } from './state.ts';
 
@@ -18,7 +18,7 @@ export function tick(state: ThrottleState, now: number, random: () => number): T
   expire(state, now);
   const grants: Grant[] = [];
   for (;;) {
-    const next = nextInLine(servable(state, now));
+    const next = nextInQueue(eligible(state, now));
     if (next) drawOnce(state, random);
     const at = next ? grantableAt(state, next) : null;
     if (!next || at === null || at > now) {

@@ -1,13 +1,13 @@
 /** What a person sees of a domain: why the next page has to wait, and for how long. */
 
-import type { DelayRange, DomainStats, Outage, Reception } from '../core/slot-protocol.ts';
+import type { DelayRange, DomainStats, OriginOutage, ResponseClass } from '../core/slot-protocol.ts';
 import { expectedAt } from './eta.ts';
 import { type GapReason, longestCrawlDelay, minDelayFor } from './gap.ts';
-import { nextOpening, servable } from './origin-outage.ts';
-import { nextInLine, upcoming } from './queue.ts';
+import { eligible, nextOpening } from './origin-outage.ts';
+import { nextInQueue, upcoming } from './queue.ts';
 import type { ThrottleState } from './state.ts';
 
-const SHOWN_IN_LINE = 10;
+const SHOWN_IN_QUEUE = 10;
 
 export interface ThrottleView {
   domain: string;
@@ -16,14 +16,14 @@ export interface ThrottleView {
   phase: 'loading' | 'open' | 'paused' | 'blocked' | 'down';
   /** The gap in force before the next request, and who wants it that long. */
   gapMs: number;
-  gapBecause: GapReason;
+  gapReason: GapReason;
   operatorDelay: DelayRange | null;
   crawlDelayMs: number;
   backoffMs: number;
   /** null: no Retry-After is running. */
   blockedUntil: number | null;
   /** Origins to which no connection came about the last time. */
-  outages: Array<Outage & { origin: string }>;
+  outages: Array<OriginOutage & { origin: string }>;
   /** Latest moment at which a request may have started; null: none so far. */
   lastStart: number | null;
   /** null: nobody waits, or nobody will be served before a person resumes the domain. */
@@ -44,8 +44,8 @@ export interface ThrottleView {
 }
 
 export function view(state: ThrottleState, now: number): ThrottleView {
-  const line = servable(state, now);
-  const next = nextInLine(line) ?? null;
+  const queue = eligible(state, now);
+  const next = nextInQueue(queue) ?? null;
   const gap = minDelayFor(state, next);
   const blockedUntil = state.blockedUntil !== null && state.blockedUntil > now ? state.blockedUntil : null;
   return {
@@ -53,7 +53,7 @@ export function view(state: ThrottleState, now: number): ThrottleView {
     now,
     phase: phaseOf(state, blockedUntil, now),
     gapMs: gap.ms,
-    gapBecause: gap.because,
+    gapReason: gap.reason,
     operatorDelay: state.operatorDelay,
     crawlDelayMs: longestCrawlDelay(state),
     backoffMs: state.backoffMs,
@@ -67,8 +67,8 @@ export function view(state: ThrottleState, now: number): ThrottleView {
     })),
     lastStart: state.lastStart?.at ?? null,
     nextGrantAt: state.paused ? null : next ? expectedAt(state, next, 1, now) : nextOpening(state, now),
-    waiting: state.line.waiting.length,
-    next: upcoming(line, SHOWN_IN_LINE).map(({ workflowId, crawlId, priority, askedAt }) => ({
+    waiting: state.queue.waiting.length,
+    next: upcoming(queue, SHOWN_IN_QUEUE).map(({ workflowId, crawlId, priority, askedAt }) => ({
       workflowId,
       crawlId,
       priority,
@@ -82,15 +82,15 @@ export function view(state: ThrottleState, now: number): ThrottleView {
       startedAt,
     })),
     recent: {
-      requests: state.stats.lately.length,
-      failures: state.stats.lately.filter(isFailure).length,
+      requests: state.stats.recentResponses.length,
+      failures: state.stats.recentResponses.filter(isFailure).length,
     },
     stats: { ...state.stats },
   };
 }
 
-function isFailure(reception: Reception): boolean {
-  return reception !== 'ok' && reception !== 'denied';
+function isFailure(responseClass: ResponseClass): boolean {
+  return responseClass !== 'ok' && responseClass !== 'not-found';
 }
 
 function phaseOf(state: ThrottleState, blockedUntil: number | null, now: number): ThrottleView['phase'] {
@@ -101,11 +101,11 @@ function phaseOf(state: ThrottleState, blockedUntil: number | null, now: number)
 }
 
 /** One origin that is down does not make the domain so while another one of it is fine. */
-function isDown({ outages, reached, line }: ThrottleState, now: number): boolean {
+function isDown({ outages, lastReached, queue }: ThrottleState, now: number): boolean {
   const known = [
     ...Object.keys(outages),
-    ...Object.keys(reached),
-    ...line.waiting.map(({ origin }) => origin),
+    ...Object.keys(lastReached),
+    ...queue.waiting.map(({ origin }) => origin),
   ];
   return known.length > 0 && known.every((origin) => (outages[origin]?.until ?? 0) > now);
 }

@@ -1,13 +1,13 @@
 /** The last request that this process sent to each domain: from one of its own it can measure a gap without anybody's clock. */
-import type { OwnStart } from './server-clock.ts';
+import type { LocalRequestStart } from './server-clock.ts';
 
 /** Domains remembered. One that is forgotten has its next gap measured by the throttle's clock, as by any other process. */
 const MOST_DOMAINS = 10_000;
 
-export class OwnStarts {
-  #last = new Map<string, OwnStart & { leaseId: string }>();
+export class LocalRequestStarts {
+  #last = new Map<string, LocalRequestStart & { leaseId: string }>();
 
-  note(domain: string, leaseId: string, start: OwnStart): void {
+  record(domain: string, leaseId: string, start: LocalRequestStart): void {
     this.#last.delete(domain);
     this.#last.set(domain, { ...start, leaseId });
     const [oldest] = this.#last.keys();
@@ -15,7 +15,7 @@ export class OwnStarts {
   }
 
   /** null: the last one to this domain was another, or this process never sent that. */
-  find(domain: string, leaseId: string | undefined): OwnStart | null {
+  get(domain: string, leaseId: string | undefined): LocalRequestStart | null {
     const last = this.#last.get(domain);
     return last !== undefined && last.leaseId === leaseId ? last : null;
   }

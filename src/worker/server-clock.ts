@@ -19,7 +19,7 @@ export function readClocks(): Reading {
   return { wallMs: Date.now(), monotonicMs: performance.now() };
 }
 
-export type Verdict =
+export type StartVerdict =
   /**
    * `startedAtEarly`: the server's time of the write, at most `errorMs` too early. It is what gets recorded. `measured`: the gap
    * was measured from the request before.
@@ -31,7 +31,7 @@ export type Verdict =
   | { verdict: 'no-clock'; why: 'never sampled' | 'sample too old' | 'suspended since' };
 
 /** A request that this process wrote itself. */
-export interface OwnStart {
+export interface LocalRequestStart {
   at: Reading;
   /** As it was recorded: its early end. */
   serverMs: number;
@@ -97,8 +97,8 @@ export class ServerClock {
   judge(
     { notBefore, startBy, minGapMs }: Pick<Lease, 'notBefore' | 'startBy' | 'minGapMs'>,
     now: Reading,
-    before: OwnStart | null = null,
-  ): Verdict {
+    before: LocalRequestStart | null = null,
+  ): StartVerdict {
     const known = this.#intervalAt(now);
     if (known === null) return { verdict: 'no-clock', why: this.#whyNoClock(now) };
 
@@ -131,7 +131,7 @@ export class ServerClock {
     return { early: atLeast <= late ? Math.max(early, atLeast) : early, late };
   }
 
-  #whyNoClock(now: Reading): Extract<Verdict, { verdict: 'no-clock' }>['why'] {
+  #whyNoClock(now: Reading): Extract<StartVerdict, { verdict: 'no-clock' }>['why'] {
     if (this.#samples.length === 0) return 'never sampled';
     return this.#samples.every(({ before }) => isOld(before, now)) ? 'sample too old' : 'suspended since';
   }

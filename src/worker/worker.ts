@@ -21,7 +21,7 @@ import { type Outages, watchForOutages } from './dependencies.ts';
 import { watchLoopLag } from './event-loop-lag.ts';
 import { watchMemory } from './frugality.ts';
 import { heartbeats } from './heartbeats.ts';
-import { OwnStarts } from './local-request-starts.ts';
+import { LocalRequestStarts } from './local-request-starts.ts';
 import { remember } from './remember.ts';
 import { ServerClock } from './server-clock.ts';
 import { connectTemporal } from './temporal-connection.ts';
@@ -107,7 +107,7 @@ export async function startWorker({
     store,
     agents,
     clock: new ServerClock(),
-    starts: new OwnStarts(),
+    starts: new LocalRequestStarts(),
     lag,
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,

@@ -32,6 +32,6 @@ test('a slot that was granted before robots.txt asked for a longer gap is given 
 
 test('one that was granted later is used, whatever a throttle with an older cap has made of it', async () => {
   await rulesAre('User-agent: *\nCrawl-delay: 60');
-  const later = Date.now() + config.throttle.leadMs + 1_000;
+  const later = Date.now() + config.throttle.grantLeadMs + 1_000;
   expect(await decide(later, 1_000)).toMatchObject({ kind: 'fetch' });
 });

@@ -121,7 +121,7 @@ describe('a page that has not begun', () => {
   });
 
   it('says how fast its domain goes, and why not faster', () => {
-    const gap = { gapMs: 40_000, gapBecause: 'backoff', nextGrantAt: NOW.getTime() + 20_000 } as const;
+    const gap = { gapMs: 40_000, gapReason: 'backoff', nextGrantAt: NOW.getTime() + 20_000 } as const;
     expect(saidOf(gap, {})).toEqual([
       `${PLACE}; the next slot is due in 20 s; the gap is 40 s, because of backoff.`,
       `${PLACE}.`,
@@ -189,13 +189,13 @@ it('a page between two attempts says which is next, when, and after what', () =>
 describe('a page that has begun', () => {
   const page = { status: 'Queued' } as const;
   const place = {
-    kind: 'in-line',
+    kind: 'queued',
     position: 3,
     of: 12,
     askedAt: NOW.getTime(),
     expectedAt: NOW.getTime() + 20_000,
   } as const;
-  const domain = { ...THROTTLE, gapMs: 10_000, gapBecause: 'crawl-delay' } as const;
+  const domain = { ...THROTTLE, gapMs: 10_000, gapReason: 'crawl-delay' } as const;
 
   it('says its place in line, when it may expect its slot, and whose gap that is', () => {
     expect(say({ page }, { place, domain })).toBe(

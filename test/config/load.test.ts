@@ -50,7 +50,7 @@ describe('with nothing configured', () => {
       contentDir: join(cwd, '.amble', 'content'),
       logLevel: 'info',
       throttle: {
-        leadMs: 1_000,
+        grantLeadMs: 1_000,
         startWindowMs: 15_000,
         maxStartWindowMs: 300_000,
         parallelStartWindowMs: 3_000,
@@ -58,10 +58,10 @@ describe('with nothing configured', () => {
         maxBackoffMs: 3_600_000,
         maxRetryAfterMs: 86_400_000,
         maxCrawlDelayMs: 300_000,
-        downMs: 600_000,
-        maxDownMs: 3_600_000,
-        giveUpMs: 86_400_000,
-        idleMs: 600_000,
+        outageRetryMs: 600_000,
+        maxOutageRetryMs: 3_600_000,
+        outageGiveUpMs: 86_400_000,
+        idleTimeoutMs: 600_000,
       },
       asking: { slackMs: 30_000, maxSlackMs: 3_600_000, pauseMs: 5_000, quietMs: 60_000 },
       robots: {

@@ -138,7 +138,7 @@ describe('a site that refuses connections', () => {
     const last = (await attemptsOf(crawlId)).find(({ nextAttemptAt }) => nextAttemptAt === null);
     expect(last?.errorKind).toBe('down');
     const waitedMs = Number(last?.finishedAt) - Number(last?.page.createdAt);
-    expect(waitedMs).toBeGreaterThanOrEqual(amble.config.throttle.giveUpMs);
+    expect(waitedMs).toBeGreaterThanOrEqual(amble.config.throttle.outageGiveUpMs);
   });
 
   it.each([

@@ -82,7 +82,7 @@ describe('on the throttle of a domain', () => {
     );
     expect((await state()).operatorDelay?.minMs).toBe(3_600_000);
     await throttle().executeUpdate('reset');
-    expect(await state()).toMatchObject({ operatorDelay: null, stats: { averageTookMs: null } });
+    expect(await state()).toMatchObject({ operatorDelay: null, stats: { averageDurationMs: null } });
     expect((await second.result()).pages).toEqual({ Fetched: 7 });
   });
 });

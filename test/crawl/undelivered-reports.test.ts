@@ -108,7 +108,11 @@ it('a page that timed out while this process stood still is no attempt, and teac
   expect(await attemptsOf(crawlId)).toMatchObject([{ attempt: 1, outcome: 'Success' }]);
   const paths = (await requestsOf(crawlId)).map(({ url }) => new URL(url).pathname);
   expect(paths).toEqual(['/robots.txt', '/', '/']);
-  expect((await throttle()).stats).toMatchObject({ started: 3, broken: 0, lately: ['denied', 'ok'] });
+  expect((await throttle()).stats).toMatchObject({
+    started: 3,
+    broken: 0,
+    recentResponses: ['not-found', 'ok'],
+  });
 });
 
 it('a robots.txt that timed out while this process stood still does not hold its site', async () => {
@@ -117,7 +121,11 @@ it('a robots.txt that timed out while this process stood still does not hold its
   expect(pages).toEqual({ Fetched: 1 });
   const paths = (await requestsOf(crawlId)).map(({ url }) => new URL(url).pathname);
   expect(paths).toEqual(['/robots.txt', '/robots.txt', '/']);
-  expect((await throttle()).stats).toMatchObject({ started: 3, broken: 0, lately: ['denied', 'ok'] });
+  expect((await throttle()).stats).toMatchObject({
+    started: 3,
+    broken: 0,
+    recentResponses: ['not-found', 'ok'],
+  });
 }, 30_000);
 
 it('a Retry-After reaches the throttle through the page, where the fetch is cut off from it', async () => {

@@ -56,12 +56,12 @@ async function ask(number: number): Promise<Answer> {
     crawlId: 'none',
     origin: `http://${domain}`,
     priority: 5,
-    front: false,
+    atFront: false,
     delay: { minMs: 0, maxMs: 0 },
     concurrency: 1,
     targetConcurrency: null,
     // Over before anything else is due: the throttle arms a timer for it.
-    longestFetchMs: 1_000,
+    maxFetchMs: 1_000,
   };
   return amble.client.workflow.executeUpdateWithStart(acquireUpdate, {
     args: [question, `nonce-${number}`],

@@ -112,7 +112,7 @@ describe('a domain with pages in line', () => {
     });
     const slowed = await program('domain', 'delay', domain, '2h', '--json');
     expect(JSON.parse(slowed.stdout)).toMatchObject({
-      live: { phase: 'paused', gapMs: 7_200_000, gapBecause: 'operator' },
+      live: { phase: 'paused', gapMs: 7_200_000, gapReason: 'operator' },
       known: { stored: { paused: true, delay: { minMs: 7_200_000, maxMs: 7_200_000 } } },
     });
     expect((await program('domain', 'list')).stdout).toMatch(

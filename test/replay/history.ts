@@ -134,7 +134,7 @@ function markerLine({ markerName, details, failure }: Attributes): string {
 const told = z.looseObject({
   kind: z.string().optional(),
   report: z.looseObject({ outcome: z.string(), found: z.looseObject({ kind: z.string() }) }).optional(),
-  use: z.looseObject({ kind: z.string(), reception: z.string().optional() }).optional(),
+  use: z.looseObject({ kind: z.string(), responseClass: z.string().optional() }).optional(),
 });
 
 /** The words by which answers are told apart. */
@@ -142,7 +142,7 @@ function gist(of: z.infer<typeof payloads> | undefined): string | undefined {
   const read = told.safeParse(firstOf(of));
   if (!read.success) return undefined;
   const { kind, report, use } = read.data;
-  return words(kind, report?.outcome, report?.found.kind, use?.kind, use?.reception) || undefined;
+  return words(kind, report?.outcome, report?.found.kind, use?.kind, use?.responseClass) || undefined;
 }
 
 function firstOf(of: z.infer<typeof payloads> | undefined): unknown {

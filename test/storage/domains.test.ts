@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Assurance, StoredDomain } from '../../src/core/slot-protocol.ts';
+import type { PersistedBounds, StoredDomain } from '../../src/core/slot-protocol.ts';
 import { openDomain, saveDomain } from '../../src/storage/domains.ts';
 import { emptyStats } from '../../src/throttle/state.ts';
 import { atOnce, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
-const ASSURE: Assurance = { gapMs: 1_000, startWindowMs: 15_000 };
+const ASSURE: PersistedBounds = { gapMs: 1_000, startWindowMs: 15_000 };
 const open = (name: string, assure = ASSURE) => openDomain(db(), name, assure);
 
 const learned: StoredDomain = {
@@ -20,7 +20,7 @@ const learned: StoredDomain = {
   blockedUntil: 1_790_000_060_000,
   crawlDelays: { 'https://a.test': 30_000 },
   outages: { 'https://b.test': { since: 1, until: 1_790_000_060_000, failures: 2, error: 'Refused.' } },
-  stats: { ...emptyStats(), granted: 7, averageTookMs: 12.5, lately: ['ok', 'broken'] },
+  stats: { ...emptyStats(), granted: 7, averageDurationMs: 12.5, recentResponses: ['ok', 'broken'] },
 };
 
 /** A domain whose last throttle left this behind. */
@@ -30,7 +30,7 @@ async function leave(name: string, stored: StoredDomain): Promise<void> {
 }
 
 test('a domain nobody has met yet has nothing stored, and is unclean from its first opening on', async () => {
-  expect(await open('new.test')).toMatchObject({ stored: null, assured: ASSURE });
+  expect(await open('new.test')).toMatchObject({ stored: null, persistedBounds: ASSURE });
   expect(await open('new.test')).toMatchObject({ stored: { clean: false, lastStart: null, delay: null } });
 });
 
@@ -72,10 +72,10 @@ test('a life that was followed by another can no longer write', async () => {
 test('the gap of the last life is assured, and after a crash its start window too', async () => {
   await leave('e.test', learned);
   const orderly = await open('e.test');
-  expect(orderly.assured).toEqual({ gapMs: 10_000, startWindowMs: 15_000 });
+  expect(orderly.persistedBounds).toEqual({ gapMs: 10_000, startWindowMs: 15_000 });
   await saveDomain(db(), 'e.test', orderly.epoch, { ...learned, clean: false });
-  expect((await open('e.test')).assured).toEqual({ gapMs: 10_000, startWindowMs: 60_000 });
-  expect((await open('e.test', { gapMs: 20_000, startWindowMs: 90_000 })).assured).toEqual({
+  expect((await open('e.test')).persistedBounds).toEqual({ gapMs: 10_000, startWindowMs: 60_000 });
+  expect((await open('e.test', { gapMs: 20_000, startWindowMs: 90_000 })).persistedBounds).toEqual({
     gapMs: 20_000,
     startWindowMs: 90_000,
   });

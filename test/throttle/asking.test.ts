@@ -11,7 +11,7 @@ describe('a page that asks', () => {
   test('is granted up to 300 ms ahead of its slot, with the notBefore that it has to wait out', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
-    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+    const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
     release(state, { leaseId: first.id, use }, NOON, middle);
     expect(ask(structuredClone(state), anAsk('early'), NOON + 9_699, middle).kind).toBe('queued');
     expect(granted(state, anAsk('ahead'), NOON + 9_700).notBefore).toBe(NOON + 10_000);
@@ -22,7 +22,7 @@ describe('a page that asks', () => {
     granted(state, anAsk('first'), NOON);
     ask(state, anAsk('second'), NOON, middle);
     const answer = ask(state, anAsk('third'), NOON, middle);
-    expect(answer).toEqual({ kind: 'queued', position: 2, etaAt: NOON + 20_000, now: NOON });
+    expect(answer).toEqual({ kind: 'queued', position: 2, expectedAt: NOON + 20_000, now: NOON });
   });
 
   test('and holds a lease already gets that lease again with its old deadlines', () => {
@@ -33,15 +33,15 @@ describe('a page that asks', () => {
     expect(state).toEqual(before);
   });
 
-  test('again while in line keeps its one place', () => {
+  test('again while in the queue keeps its one place', () => {
     const state = openThrottle();
     granted(state, anAsk('first'), NOON);
     for (const ticket of ['second', 'third', 'second']) ask(state, anAsk(ticket), NOON, middle);
     expect(ask(state, anAsk('second'), NOON + 60, middle)).toMatchObject({ kind: 'queued', position: 1 });
-    expect(state.line.waiting).toHaveLength(2);
+    expect(state.queue.waiting).toHaveLength(2);
   });
 
-  test('again after its lease has expired stands in line anew', () => {
+  test('again after its lease has expired stands in the queue anew', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('t'), NOON);
     expect(granted(state, anAsk('t'), lease.expiresAt + 1).id).not.toBe(lease.id);
@@ -56,12 +56,12 @@ describe('a page that asks', () => {
     expect(tickedOne(state, NOON).ticket).toBe('second');
   });
 
-  test('is turned away while the line is full, with a time to ask again', () => {
+  test('is turned away while the queue is full, with a time to ask again', () => {
     const state = openThrottle({ queueLimit: 2 });
     for (const ticket of ['out', 'one', 'two']) ask(state, anAsk(ticket), NOON, middle);
     expect(ask(state, anAsk('three'), NOON, middle)).toEqual({
       kind: 'full',
-      askAgainAt: NOON + 10_000,
+      retryAt: NOON + 10_000,
       now: NOON,
     });
     expect(ask(state, anAsk('one'), NOON, middle).kind).toBe('queued');
@@ -77,7 +77,7 @@ describe('a page that asks', () => {
     withdraw(state, 'first', NOON);
     expect(state.leases).toEqual([]);
     expect(state.lastStart).toBeNull();
-    expect(state.line.waiting).toEqual([]);
+    expect(state.queue.waiting).toEqual([]);
     expect(state.stats.withdrawn).toBe(1);
   });
 
@@ -91,7 +91,7 @@ describe('a page that asks', () => {
     [{ ticket: '' }, /ticket/],
     [{ priority: Number.NaN }, /priority/],
     [{ concurrency: 0 }, /concurrency 0/],
-    [{ longestFetchMs: 0 }, /longest fetch of 0 ms/],
+    [{ maxFetchMs: 0 }, /longest fetch of 0 ms/],
     [{ delay: { minMs: 5, maxMs: 1 } }, /delay of 5 to 1 ms/],
     [{ origin: '__proto__' }, /"__proto__" is not an origin/],
     [{ targetConcurrency: 0 }, /target concurrency of 0/],
@@ -101,7 +101,7 @@ describe('a page that asks', () => {
   });
 });
 
-test('a thousand in line are served to the last one, quickly', () => {
+test('a thousand in the queue are served to the last one, quickly', () => {
   const state = openThrottle();
   for (let n = 0; n < 1_000; n += 1) {
     ask(state, anAsk(`t${n}`, { crawlId: `c${n % 7}`, priority: n % 3, delay: fixed(0) }), NOON, middle);
@@ -110,7 +110,7 @@ test('a thousand in line are served to the last one, quickly', () => {
   for (let now = NOON; state.leases.length > 0 || served.size === 0; now += 1) {
     for (const { lease } of [...state.leases]) {
       served.add(lease.ticket);
-      const use = { kind: 'started', agoMs: 0, tookMs: 1, reception: 'ok' } as const;
+      const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 1, responseClass: 'ok' } as const;
       release(state, { leaseId: lease.id, use }, now, middle);
     }
     ticked(state, now);

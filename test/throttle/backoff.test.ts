@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Reception } from '../../src/core/slot-protocol.ts';
+import type { ResponseClass } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   disregardInFlight,
@@ -13,13 +13,16 @@ import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle } from './sup
 
 let hour = 0;
 /** One request, long after the last, that the site receives so. */
-function request(state: ThrottleState, reception: Reception, wish = {}, retryAfterMs?: number): void {
+function request(state: ThrottleState, responseClass: ResponseClass, wish = {}, retryAfterMs?: number): void {
   const now = NOON + ++hour * 7_200_000;
   const { id } = granted(state, anAsk(`t${hour}`, wish), now);
   const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
   release(
     state,
-    { leaseId: id, use: { kind: 'started', agoMs: 0, tookMs: 9, reception, ...patience } },
+    {
+      leaseId: id,
+      use: { kind: 'started', agoMs: 0, latestAt: null, durationMs: 9, responseClass, ...patience },
+    },
     now,
     middle,
   );
@@ -56,12 +59,18 @@ describe('backoff', () => {
     const wish = { concurrency: 4, delay: fixed(1_000) };
     const leases = [0, 1, 2].map((n) => {
       const lease = granted(state, anAsk(`p${n}`, wish), NOON + n * 1_000);
-      started(state, lease.id, { agoMs: 0 }, NOON + n * 1_000);
+      started(state, lease.id, { agoMs: 0, latestAt: null }, NOON + n * 1_000);
       return lease;
     });
     const receptions = ['overloaded', 'overloaded', 'ok'] as const;
     for (const [n, { id }] of leases.entries()) {
-      const use = { kind: 'started', agoMs: 0, tookMs: 9, reception: receptions[n] ?? 'ok' } as const;
+      const use = {
+        kind: 'started',
+        agoMs: 0,
+        latestAt: null,
+        durationMs: 9,
+        responseClass: receptions[n] ?? 'ok',
+      } as const;
       release(state, { leaseId: id, use }, NOON + 4_000, middle);
     }
     expect(state.backoffMs).toBe(2_000);
@@ -78,14 +87,14 @@ describe('backoff', () => {
   test('is halved by a 404 as well: the site is well', () => {
     const state = openThrottle();
     for (let n = 0; n < 2; n += 1) request(state, 'overloaded');
-    request(state, 'denied');
+    request(state, 'not-found');
     expect(state.backoffMs).toBe(20_000);
   });
 
   test('is neither grown nor halved by any other 4xx: who is turned away was not served', () => {
     const state = openThrottle();
     for (let n = 0; n < 2; n += 1) request(state, 'overloaded');
-    request(state, 'turned-away');
+    request(state, 'client-error');
     expect(state.backoffMs).toBe(40_000);
   });
 
@@ -102,7 +111,13 @@ describe('backoff', () => {
     if (lease.kind !== 'granted') throw new Error(lease.kind);
     reset(state);
     disregardInFlight(state);
-    const use = { kind: 'started', agoMs: 0, tookMs: 1, reception: 'overloaded' } as const;
+    const use = {
+      kind: 'started',
+      agoMs: 0,
+      latestAt: null,
+      durationMs: 1,
+      responseClass: 'overloaded',
+    } as const;
     release(state, { leaseId: lease.lease.id, use }, lease.lease.notBefore, middle);
     expect(state.backoffMs).toBe(0);
     request(state, 'overloaded');
@@ -117,7 +132,7 @@ describe('Retry-After', () => {
     const { lastStart, blockedUntil } = state;
     expect(blockedUntil).toBe((lastStart?.at ?? 0) + 105_000);
     ask(state, anAsk('waiting'), lastStart?.at ?? 0, middle);
-    expect(tick(state, lastStart?.at ?? 0, middle).wakeAt).toBe((blockedUntil ?? 0) - CONFIG.leadMs);
+    expect(tick(state, lastStart?.at ?? 0, middle).wakeAt).toBe((blockedUntil ?? 0) - CONFIG.grantLeadMs);
   });
 
   test('is capped', () => {

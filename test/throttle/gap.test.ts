@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Ask, Reception, Release } from '../../src/core/slot-protocol.ts';
+import type { Ask, Release, ResponseClass } from '../../src/core/slot-protocol.ts';
 import { ask, release, setDelay, tick, view } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
@@ -8,7 +8,7 @@ import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tick
 function startedAtNoon(wish: Partial<Ask> = {}, crawlDelay?: NonNullable<Release['crawlDelay']>) {
   const state = openThrottle();
   const { id } = granted(state, anAsk('first', wish), NOON);
-  const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+  const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
   release(state, { leaseId: id, use, ...(crawlDelay ? { crawlDelay } : {}) }, NOON, middle);
   return state;
 }
@@ -46,7 +46,7 @@ describe('the gap is the longest of', () => {
       NOON,
       middle,
     );
-    expect(tick(state, NOON, middle).wakeAt).toBe(NOON + CONFIG.maxCrawlDelayMs - CONFIG.leadMs);
+    expect(tick(state, NOON, middle).wakeAt).toBe(NOON + CONFIG.maxCrawlDelayMs - CONFIG.grantLeadMs);
     release(
       state,
       { leaseId: 'any', use: { kind: 'unused' }, crawlDelay: { origin, delayMs: null } },
@@ -58,18 +58,23 @@ describe('the gap is the longest of', () => {
 
   test('the average latency of successes over the target concurrency', () => {
     const state = startedAtNoon({ delay: fixed(1_000) });
-    const serve = (tookMs: number, reception: Reception, at: number) => {
+    const serve = (durationMs: number, responseClass: ResponseClass, at: number) => {
       const { id } = granted(state, anAsk(`at ${at}`, { delay: fixed(1_000) }), at);
-      release(state, { leaseId: id, use: { kind: 'started', agoMs: 0, tookMs, reception } }, at, middle);
+      release(
+        state,
+        { leaseId: id, use: { kind: 'started', agoMs: 0, latestAt: null, durationMs, responseClass } },
+        at,
+        middle,
+      );
     };
     serve(40_000, 'ok', NOON + 60_000);
-    serve(1, 'denied', NOON + 120_000);
+    serve(1, 'not-found', NOON + 120_000);
     serve(1, 'broken', NOON + 180_000);
     // The first took no time; the next counts for a fifth.
-    expect(state.stats.averageTookMs).toBe(8_000);
+    expect(state.stats.averageDurationMs).toBe(8_000);
     const at = NOON + 180_000;
     ask(state, anAsk('adaptive', { delay: fixed(1_000), targetConcurrency: 2 }), at, middle);
-    expect(view(state, at)).toMatchObject({ gapMs: 4_000, gapBecause: 'latency', nextGrantAt: at + 4_000 });
+    expect(view(state, at)).toMatchObject({ gapMs: 4_000, gapReason: 'latency', nextGrantAt: at + 4_000 });
     expect(ticked(state, at + 3_699)).toEqual([]);
     expect(tickedOne(state, at + 3_700)).toMatchObject({ minGapMs: 4_000, notBefore: at + 4_000 });
   });
@@ -82,26 +87,32 @@ describe('the gap is the longest of', () => {
   test('the backoff', () => {
     const state = openThrottle();
     const { id } = granted(state, anAsk('first'), NOON);
-    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'overloaded' } as const;
+    const use = {
+      kind: 'started',
+      agoMs: 0,
+      latestAt: null,
+      durationMs: 0,
+      responseClass: 'overloaded',
+    } as const;
     release(state, { leaseId: id, use }, NOON, middle);
     expect(granted(state, anAsk('next'), NOON + 20_000).minGapMs).toBe(20_000);
   });
 });
 
-test('a report out of order does not make the throttle forget a delay still owed', () => {
+test('a report out of order does not make the throttle forget a delay still delayAfter', () => {
   const state = startedAtNoon({ delay: fixed(0) });
   const [late] = state.finished;
   const slow = granted(state, anAsk('slow', { delay: fixed(20_000) }), NOON + 20_000);
-  const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+  const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
   release(state, { leaseId: slow.id, use }, NOON + 20_000, middle);
   release(state, { leaseId: late?.id ?? '', use }, NOON + 21_000, middle);
   const next = ask(state, anAsk('next', { delay: fixed(0) }), NOON + 22_000, middle);
   expect(next.kind).toBe('queued');
-  expect(tick(state, NOON + 22_000, middle).wakeAt).toBe(NOON + 41_000 - CONFIG.leadMs);
+  expect(tick(state, NOON + 22_000, middle).wakeAt).toBe(NOON + 41_000 - CONFIG.grantLeadMs);
 });
 
 describe('a lease names the request that it follows', () => {
-  const started = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+  const started = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
 
   test('where nothing but that request is in its way', () => {
     const state = openThrottle();
@@ -121,10 +132,10 @@ describe('a lease names the request that it follows', () => {
   test('nor while a block ends later than its gap', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
-    const use = { ...started, reception: 'overloaded', retryAfterMs: 30_000 } as const;
+    const use = { ...started, responseClass: 'overloaded', retryAfterMs: 30_000 } as const;
     release(state, { leaseId: first.id, use }, NOON, middle);
     const { blockedUntil } = state;
-    const ahead = (blockedUntil ?? 0) - CONFIG.leadMs;
+    const ahead = (blockedUntil ?? 0) - CONFIG.grantLeadMs;
     expect(granted(state, anAsk('next'), ahead)).toMatchObject({ notBefore: blockedUntil });
     expect(state.leases[0]?.lease).not.toHaveProperty('follows');
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Lease, Use } from '../../src/core/slot-protocol.ts';
+import type { Lease, LeaseUse, ThrottleConfig } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   needsWriting,
@@ -12,11 +12,12 @@ import {
 } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
-const well = (agoMs: number): Extract<Use, { kind: 'started' }> => ({
+const well = (agoMs: number): Extract<LeaseUse, { kind: 'started' }> => ({
   kind: 'started',
   agoMs,
-  tookMs: agoMs,
-  reception: 'ok',
+  latestAt: null,
+  durationMs: agoMs,
+  responseClass: 'ok',
 });
 
 /** A page holds a lease since noon and another waits behind it. */
@@ -55,7 +56,7 @@ describe('a lease', () => {
     release(state, { leaseId: lease.id, use: { kind: 'lost' } }, NOON + 1_000, middle);
     expect(tick(state, NOON + 1_000, middle)).toEqual({
       grants: [],
-      wakeAt: lease.startBy + 10_000 - CONFIG.leadMs,
+      wakeAt: lease.startBy + 10_000 - CONFIG.grantLeadMs,
     });
     expect(tickedOne(state, lease.startBy + 10_000).notBefore).toBe(lease.startBy + 10_000);
   });
@@ -69,8 +70,8 @@ describe('a lease', () => {
   test('once reported lets the next one go its gap after the actual start, not after the grant or the report', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: well(3_000) }, NOON + 7_000, middle);
-    expect(ticked(state, NOON + 14_000 - CONFIG.leadMs - 1)).toEqual([]);
-    expect(tickedOne(state, NOON + 14_000 - CONFIG.leadMs).notBefore).toBe(NOON + 14_000);
+    expect(ticked(state, NOON + 14_000 - CONFIG.grantLeadMs - 1)).toEqual([]);
+    expect(tickedOne(state, NOON + 14_000 - CONFIG.grantLeadMs).notBefore).toBe(NOON + 14_000);
   });
 
   test.each([
@@ -85,7 +86,12 @@ describe('a lease', () => {
 
   test('counts from the time that its worker knows by the clock of the throttle, which the way of the report does not delay', () => {
     const { state, lease } = oneOutOneWaiting();
-    release(state, { leaseId: lease.id, use: { ...well(3_000), byMs: NOON + 3_900 } }, NOON + 7_000, middle);
+    release(
+      state,
+      { leaseId: lease.id, use: { ...well(3_000), latestAt: NOON + 3_900 } },
+      NOON + 7_000,
+      middle,
+    );
     expect(state.lastStart?.at).toBe(NOON + 3_900);
   });
 
@@ -94,9 +100,9 @@ describe('a lease', () => {
     ['in the future', NOON + 7_001],
     ['later than the report itself says', NOON + 4_001],
     ['not a number', Number.NaN],
-  ])('whose start is known as %s counts as the report says', (_case, byMs) => {
+  ])('whose start is known as %s counts as the report says', (_case, latestAt) => {
     const { state, lease } = oneOutOneWaiting();
-    release(state, { leaseId: lease.id, use: { ...well(3_000), byMs } }, NOON + 7_000, middle);
+    release(state, { leaseId: lease.id, use: { ...well(3_000), latestAt } }, NOON + 7_000, middle);
     expect(state.lastStart?.at).toBe(NOON + 4_000);
   });
 
@@ -111,7 +117,7 @@ describe('a lease', () => {
     const { state, lease } = oneOutOneWaiting();
     tick(state, lease.expiresAt, middle);
     const before = structuredClone(state);
-    const use: Use = { ...well(20), reception: 'overloaded', retryAfterMs: 5_000 };
+    const use: LeaseUse = { ...well(20), responseClass: 'overloaded', retryAfterMs: 5_000 };
     release(state, { leaseId: lease.id, use }, lease.expiresAt + 10, middle);
     expect(state).toEqual({ ...before, lastStart: { ...before.lastStart, at: lease.expiresAt - 10 } });
     release(state, { leaseId: lease.id, use: well(30_000) }, lease.expiresAt + 20, middle);
@@ -158,20 +164,20 @@ describe('with concurrency above 1', () => {
   test('starts keep the gap all the same: an unreported lease counts as starting at its startBy', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     expect(lease.startBy).toBe(NOON + CONFIG.parallelStartWindowMs);
-    const second = tickedOne(state, lease.startBy + 1_000 - CONFIG.leadMs);
+    const second = tickedOne(state, lease.startBy + 1_000 - CONFIG.grantLeadMs);
     expect(second.notBefore).toBe(lease.startBy + 1_000);
     expect(state.leases).toHaveLength(2);
   });
 
   test('a reported start lets the next one go sooner', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, { agoMs: 50 }, NOON + 150);
+    started(state, lease.id, { agoMs: 50, latestAt: null }, NOON + 150);
     expect(tickedOne(state, NOON + 900).notBefore).toBe(NOON + 1_100);
   });
 
   test('a lease that was reported as started and then as unused counts as started', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, { agoMs: 0 }, NOON + 500);
+    started(state, lease.id, { agoMs: 0, latestAt: null }, NOON + 500);
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 600, middle);
     expect(tickedOne(state, NOON + 1_500).notBefore).toBe(NOON + 1_500);
     expect(state.stats).toMatchObject({ unused: 0, lost: 1 });
@@ -179,7 +185,7 @@ describe('with concurrency above 1', () => {
 
   test('no more leases are out than the next ticket tolerates', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, { agoMs: 0 }, NOON);
+    started(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
     tickedOne(state, NOON + 1_000);
     ask(state, anAsk('third', wish), NOON + 1_000, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
@@ -190,7 +196,7 @@ describe('with concurrency above 1', () => {
   test('a page of a crawl that wants to be alone waits until it is', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('first', wish), NOON);
-    started(state, lease.id, { agoMs: 0 }, NOON);
+    started(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
     ask(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
@@ -198,7 +204,7 @@ describe('with concurrency above 1', () => {
   test('and nobody keeps such a page company', () => {
     const state = openThrottle();
     const alone = granted(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON);
-    started(state, alone.id, { agoMs: 0 }, NOON);
+    started(state, alone.id, { agoMs: 0, latestAt: null }, NOON);
     ask(state, anAsk('second', wish), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
@@ -206,10 +212,16 @@ describe('with concurrency above 1', () => {
   test('a connection that stood too late to be used keeps the gap to the next one, and teaches nothing of the site', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     const tooLate = lease.startBy + 500;
-    const use: Use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'unknown' };
+    const use: LeaseUse = {
+      kind: 'started',
+      agoMs: 0,
+      latestAt: null,
+      durationMs: 0,
+      responseClass: 'unknown',
+    };
     release(state, { leaseId: lease.id, use }, tooLate, middle);
     expect(tickedOne(state, tooLate + 1_000).notBefore).toBe(tooLate + 1_000);
-    expect(state.stats.lately).toEqual([]);
+    expect(state.stats.recentResponses).toEqual([]);
     expect(state.outages).toEqual({});
   });
 
@@ -246,11 +258,17 @@ describe('the start window', () => {
     const wish = { concurrency: 2, delay: fixed(0) };
 
     /** Four leases, of each of which the connection stands only so long after its grant. */
-    function windows(connectingMs: number, config: Parameters<typeof openThrottle>[0] = {}): number[] {
+    function windows(connectingMs: number, config?: Partial<ThrottleConfig>): number[] {
       const state = openThrottle(config);
       return [0, 1, 2, 3].map((n) => {
         const lease = granted(state, anAsk(`t${n}`, wish), NOON + n * 100_000);
-        const use: Use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'unknown' };
+        const use: LeaseUse = {
+          kind: 'started',
+          agoMs: 0,
+          latestAt: null,
+          durationMs: 0,
+          responseClass: 'unknown',
+        };
         release(state, { leaseId: lease.id, use }, lease.notBefore + connectingMs, middle);
         return windowOf(lease);
       });
@@ -262,9 +280,9 @@ describe('the start window', () => {
     });
 
     test('grows up to its cap, and never shrinks for that', () => {
-      const short = { startWindowMs: 1_000 };
-      expect(windows(4_000, { ...short, maxStartWindowMs: 5_000 }).at(-1)).toBe(5_000);
-      expect(windows(4_000, { ...short, maxStartWindowMs: 1_000 }).at(-1)).toBe(2_000);
+      const shortest = { startWindowMs: 1_000 };
+      expect(windows(4_000, { ...shortest, maxStartWindowMs: 5_000 }).at(-1)).toBe(5_000);
+      expect(windows(4_000, { ...shortest, maxStartWindowMs: 1_000 }).at(-1)).toBe(2_000);
     });
 
     test('is written down before it is granted, like any other', () => {
@@ -272,7 +290,7 @@ describe('the start window', () => {
         startWindowMs: 1_000,
         maxStartWindowMs: 9_000,
       });
-      state.assured.startWindowMs = 3_000;
+      state.persistedBounds.startWindowMs = 3_000;
       state.grantToStartMs = 4_000;
       expect(needsWriting(state)).toBe(true);
       const lease = granted(state, anAsk('early', wish), NOON);

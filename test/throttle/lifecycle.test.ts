@@ -72,8 +72,8 @@ describe('a new life', () => {
 
   test('after one that did not end in order waits for the longest lease it may have left behind', () => {
     const state = reopened({ clean: false, lastStart: null });
-    const due = NOON + CONFIG.leadMs + ROW.startWindowMs + ROW.lastGapMs;
-    expect(tick(state, NOON, middle).wakeAt).toBe(due - CONFIG.leadMs);
+    const due = NOON + CONFIG.grantLeadMs + ROW.startWindowMs + ROW.lastGapMs;
+    expect(tick(state, NOON, middle).wakeAt).toBe(due - CONFIG.grantLeadMs);
     expect(tickedOne(state, due).notBefore).toBe(due);
   });
 
@@ -90,17 +90,17 @@ describe('a new life', () => {
 
   test('knows how long the site took to answer, and how it received the last requests', () => {
     const before = openThrottle();
-    for (const [n, reception] of (['ok', 'overloaded'] as const).entries()) {
+    for (const [n, responseClass] of (['ok', 'overloaded'] as const).entries()) {
       const now = NOON + n * 10_000;
       const { id } = granted(before, anAsk(`r${n}`), now);
-      const use = { kind: 'started', agoMs: 0, tookMs: 250, reception } as const;
+      const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 250, responseClass } as const;
       release(before, { leaseId: id, use }, now, middle);
     }
     const next = newThrottle('example.org', CONFIG);
     opened(next, reading(toStored(before, true)), NOON + 60_000);
     expect(view(next, NOON + 60_000)).toMatchObject({
       recent: { requests: 2, failures: 1 },
-      stats: { started: 2, averageTookMs: 250, lately: ['ok', 'overloaded'] },
+      stats: { started: 2, averageDurationMs: 250, recentResponses: ['ok', 'overloaded'] },
     });
   });
 
@@ -127,21 +127,21 @@ describe('a throttle ends', () => {
     const state = reopened({});
     const lease = tickedOne(state, NOON + 6_000);
     expect(idleAt(state)).toBeNull();
-    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+    const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
     release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
-    expect(idleAt(state)).toBe(NOON + 7_000 + CONFIG.idleMs);
-    expect(isIdle(state, NOON + 7_000 + CONFIG.idleMs)).toBe(true);
+    expect(idleAt(state)).toBe(NOON + 7_000 + CONFIG.idleTimeoutMs);
+    expect(isIdle(state, NOON + 7_000 + CONFIG.idleTimeoutMs)).toBe(true);
     expect(toStored(state, true)).toMatchObject({ clean: true, lastStart: NOON + 6_000, lastGapMs: 1_000 });
   });
 
   test('neither while pages wait, nor while it is paused, nor before a Retry-After is over', () => {
     const state = openThrottle();
-    expect(isIdle(state, NOON + CONFIG.idleMs)).toBe(true);
+    expect(isIdle(state, NOON + CONFIG.idleTimeoutMs)).toBe(true);
     pause(state);
     expect(idleAt(state)).toBeNull();
     resume(state);
     state.blockedUntil = NOON + 50_000;
-    expect(idleAt(state)).toBe(NOON + 50_000 + CONFIG.idleMs);
+    expect(idleAt(state)).toBe(NOON + 50_000 + CONFIG.idleTimeoutMs);
     ask(state, anAsk('waiting'), NOON, middle);
     expect(idleAt(state)).toBeNull();
   });
@@ -149,7 +149,7 @@ describe('a throttle ends', () => {
   test('only if nobody came while its end was written, and else goes on with what it knows', () => {
     const state = reopened({ stats: { ...emptyStats(), granted: 7, withdrawn: 2 } });
     const lease = tickedOne(state, NOON + 6_000);
-    const use = { kind: 'started', agoMs: 0, tookMs: 0, reception: 'ok' } as const;
+    const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
     release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
     close(state);
     const row = toStored(state, true);
@@ -215,7 +215,7 @@ describe('the operator', () => {
       backoffMs: 60_000,
       blockedUntil: NOON + 500_000,
       outages: { [ORIGIN]: { since: NOON, until: NOON + 500_000, failures: 3, error: 'Refused.' } },
-      stats: { ...emptyStats(), granted: 9, averageTookMs: 800, lately: ['ok' as const] },
+      stats: { ...emptyStats(), granted: 9, averageDurationMs: 800, recentResponses: ['ok' as const] },
       delay: fixed(50_000),
       paused: true,
       crawlDelays: { [ORIGIN]: 20_000 },
@@ -229,9 +229,9 @@ describe('the operator', () => {
         paused: false,
         crawlDelays: { [ORIGIN]: 20_000 },
         lastStart: ROW.lastStart,
-        stats: { granted: 9, averageTookMs: null, lately: [] },
+        stats: { granted: 9, averageDurationMs: null, recentResponses: [] },
       });
-      expect(ticked(state, NOON + 15_999 - CONFIG.leadMs)).toEqual([]);
+      expect(ticked(state, NOON + 15_999 - CONFIG.grantLeadMs)).toEqual([]);
       expect(tickedOne(state, NOON + 16_000).minGapMs).toBe(20_000);
     };
     const open = reopened(learned);
@@ -256,7 +256,7 @@ describe('the operator', () => {
       domain: 'example.org',
       phase: 'open',
       gapMs: 30_000,
-      gapBecause: 'crawl-delay',
+      gapReason: 'crawl-delay',
       nextGrantAt: NOON + 26_000,
       waiting: 3,
       next: [{ workflowId: 'page-first' }, { workflowId: 'page-a' }, { workflowId: 'page-b' }],
@@ -269,14 +269,14 @@ describe('the operator', () => {
 });
 
 describe('what the row assures', () => {
-  const assured = (startWindowMs: number, gapMs: number) => {
+  const persistedBounds = (startWindowMs: number, gapMs: number) => {
     const state = newThrottle('example.org', CONFIG);
-    opened(state, { ...reading(null), assured: { startWindowMs, gapMs } }, NOON);
+    opened(state, { ...reading(null), persistedBounds: { startWindowMs, gapMs } }, NOON);
     return state;
   };
 
   test('bounds what is granted: a longer delay waits until it is written', () => {
-    const state = assured(CONFIG.startWindowMs, 1_000);
+    const state = persistedBounds(CONFIG.startWindowMs, 1_000);
     expect(ask(state, anAsk('patient', { delay: fixed(5_000) }), NOON, middle).kind).toBe('queued');
     expect(ticked(state, NOON)).toEqual([]);
     expect(needsWriting(state)).toBe(true);
@@ -286,7 +286,7 @@ describe('what the row assures', () => {
   });
 
   test('bounds the start window until a longer one is written', () => {
-    const state = assured(CONFIG.startWindowMs, 10_000);
+    const state = persistedBounds(CONFIG.startWindowMs, 10_000);
     state.grantToStartMs = 10_000;
     const first = granted(state, anAsk('first'), NOON);
     expect(first.startBy - first.notBefore).toBe(CONFIG.startWindowMs);
@@ -298,13 +298,13 @@ describe('what the row assures', () => {
   });
 
   test('is the lesser of old and new while a write is under way', () => {
-    const state = assured(60_000, 10_000);
+    const state = persistedBounds(60_000, 10_000);
     writing(state, { ...toStored(state, false), lastGapMs: 20_000, startWindowMs: 30_000 });
-    expect(state.assured).toEqual({ gapMs: 10_000, startWindowMs: 30_000 });
+    expect(state.persistedBounds).toEqual({ gapMs: 10_000, startWindowMs: 30_000 });
   });
 
   test('covers every lease that is out', () => {
-    const state = assured(CONFIG.maxStartWindowMs, 30_000);
+    const state = persistedBounds(CONFIG.maxStartWindowMs, 30_000);
     state.grantToStartMs = 50_000;
     const lease = granted(state, anAsk('long', { delay: fixed(30_000) }), NOON);
     state.grantToStartMs = 1;

@@ -1,7 +1,7 @@
 /** The messages themselves: repeated they change nothing, carried through JSON nothing is lost, all tickets are accounted for. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Use } from '../../src/core/slot-protocol.ts';
+import type { LeaseUse } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   close,
@@ -41,7 +41,7 @@ const asks = fc
     crawlId: fc.constantFrom('a', 'b', '__proto__'),
     origin: fc.constantFrom('https://a.test', 'https://b.test', 'http://b.test'),
     priority: fc.integer({ min: 1, max: 3 }),
-    front: fc.boolean(),
+    atFront: fc.boolean(),
     concurrency: fc.integer({ min: 1, max: 3 }),
     targetConcurrency: fc.constantFrom(null, 1, 2),
     delay,
@@ -51,18 +51,18 @@ const asks = fc
     (state, now) => ask(state, anAsk(ticket, wish), now, middle),
   ]);
 
-const uses: fc.Arbitrary<Use> = fc.oneof(
-  fc.constant<Use>({ kind: 'unused' }),
-  fc.constant<Use>({ kind: 'lost' }),
+const uses: fc.Arbitrary<LeaseUse> = fc.oneof(
+  fc.constant<LeaseUse>({ kind: 'unused' }),
+  fc.constant<LeaseUse>({ kind: 'lost' }),
   fc.record({
     kind: fc.constant('started' as const),
     agoMs: fc.integer({ min: -100, max: 20_000 }),
-    byMs: fc.constantFrom(0, NOON, NOON + 1_000, Number.NaN),
-    tookMs: fc.nat(5_000),
-    reception: fc.constantFrom(
+    latestAt: fc.constantFrom(0, NOON, NOON + 1_000, Number.NaN),
+    durationMs: fc.nat(5_000),
+    responseClass: fc.constantFrom(
       'ok',
-      'denied',
-      'turned-away',
+      'not-found',
+      'client-error',
       'overloaded',
       'broken',
       'unreachable',
@@ -90,7 +90,7 @@ const others = fc.constantFrom<[string, Message]>(
   ],
   ['close', close],
   ['tick', (state, now) => tick(state, now, middle)],
-  ['started', (state, now, leaseId) => started(state, leaseId, { agoMs: 20 }, now)],
+  ['started', (state, now, leaseId) => started(state, leaseId, { agoMs: 20, latestAt: null }, now)],
   ['undeliverable', (state, now, leaseId) => undeliverable(state, leaseId, now)],
   ['withdraw', (state, now) => withdraw(state, String(now % 30), now)],
   ['pause', pause],
@@ -119,9 +119,9 @@ function play(steps: Step[], each: (state: ThrottleState, send: () => unknown, s
   let state = newThrottle('example.org', {
     ...CONFIG,
     queueLimit: 12,
-    idleMs: 1_000,
-    downMs: 2_000,
-    giveUpMs: 20_000,
+    idleTimeoutMs: 1_000,
+    outageRetryMs: 2_000,
+    outageGiveUpMs: 20_000,
   });
   let now = NOON;
   for (const step of steps) {
@@ -175,20 +175,20 @@ test('continue-as-new at every single moment makes no difference', () => {
   );
 });
 
-test('every ticket that ever stood in line is in it still, granted, or withdrawn, and every grant has its end', () => {
+test('every ticket that ever stood in the queue is in it still, granted, or withdrawn, and every grant has its end', () => {
   fc.assert(
     fc.property(steps, (steps) => {
       let joined = 0;
       const { state } = play(steps, (state, send) => {
-        const [grantedBefore, waitingBefore] = [state.stats.granted, state.line.waiting.length];
+        const [grantedBefore, waitingBefore] = [state.stats.granted, state.queue.waiting.length];
         const withdrawnBefore = state.stats.withdrawn;
         send();
         const left = state.stats.granted - grantedBefore + state.stats.withdrawn - withdrawnBefore;
-        joined += state.line.waiting.length - waitingBefore + left;
+        joined += state.queue.waiting.length - waitingBefore + left;
         return state;
       });
       const { granted, withdrawn, started, unused, lost } = state.stats;
-      expect(joined).toBe(granted + withdrawn + state.line.waiting.length);
+      expect(joined).toBe(granted + withdrawn + state.queue.waiting.length);
       expect(granted).toBe(started + unused + lost + state.leases.length);
       expect(state.stats.active).toBe(state.leases.length);
     }),
@@ -203,10 +203,10 @@ test('whatever arrives, the last start never moves back and the state stays boun
         const before = state.lastStart?.at ?? 0;
         send();
         expect(state.lastStart?.at ?? 0).toBeGreaterThanOrEqual(before);
-        expect(state.line.waiting.length).toBeLessThanOrEqual(12);
+        expect(state.queue.waiting.length).toBeLessThanOrEqual(12);
         expect(state.leases.length).toBeLessThanOrEqual(3);
         expect(Object.keys(state.crawlDelays).length).toBeLessThanOrEqual(16);
-        expect(state.stats.lately.length).toBeLessThanOrEqual(20);
+        expect(state.stats.recentResponses.length).toBeLessThanOrEqual(20);
         return state;
       });
     }),

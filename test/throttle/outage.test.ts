@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Ask, Reception } from '../../src/core/slot-protocol.ts';
+import type { Ask, ResponseClass } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   idleAt,
@@ -31,16 +31,28 @@ const MINUTE = 60_000;
 /** The first down-time, with the jitter that `middle` makes of it. */
 const FIRST_MS = 10.5 * MINUTE;
 
-function report(state: ThrottleState, leaseId: string, reception: Reception, now: number): void {
-  const use = { kind: 'started', agoMs: 0, tookMs: 9, reception, error: 'It was refused.' } as const;
+function report(state: ThrottleState, leaseId: string, responseClass: ResponseClass, now: number): void {
+  const use = {
+    kind: 'started',
+    agoMs: 0,
+    latestAt: null,
+    durationMs: 9,
+    responseClass,
+    error: 'It was refused.',
+  } as const;
   release(state, { leaseId, use }, now, middle);
 }
 
 let tickets = 0;
 /** One request that the site receives so; returns its ticket's number. */
-function request(state: ThrottleState, reception: Reception, now: number, wish: Partial<Ask> = {}): void {
+function request(
+  state: ThrottleState,
+  responseClass: ResponseClass,
+  now: number,
+  wish: Partial<Ask> = {},
+): void {
   tickets += 1;
-  report(state, granted(state, anAsk(`r${tickets}`, wish), now).id, reception, now);
+  report(state, granted(state, anAsk(`r${tickets}`, wish), now).id, responseClass, now);
 }
 
 /** A throttle whose site could not be reached at noon. */
@@ -54,16 +66,16 @@ const asked = (state: ThrottleState, ticket: string, now: number, wish: Partial<
   ask(state, anAsk(ticket, wish), now, middle);
 
 describe('an origin that cannot be reached', () => {
-  test('is down: who asks is told until when and why, and has no place in line', () => {
+  test('is down: who asks is told until when and why, and has no place in the queue', () => {
     const state = downSinceNoon();
     const answer = asked(state, 'late', NOON + MINUTE);
     expect(answer).toMatchObject({
       kind: 'down',
       since: NOON,
-      why: `${ORIGIN} cannot be reached: It was refused.`,
+      reason: `${ORIGIN} cannot be reached: It was refused.`,
       givenUp: false,
     });
-    expect(state.line.waiting).toEqual([]);
+    expect(state.queue.waiting).toEqual([]);
     expect(view(state, NOON + MINUTE)).toMatchObject({
       phase: 'down',
       outages: [{ origin: ORIGIN, until: NOON + FIRST_MS, failures: 1 }],
@@ -75,19 +87,19 @@ describe('an origin that cannot be reached', () => {
     const state = downSinceNoon();
     const backAt = (random: number) => {
       const answer = ask(state, anAsk('x'), NOON + 1, () => random);
-      return answer.kind === 'down' ? answer.askAgainAt : null;
+      return answer.kind === 'down' ? answer.retryAt : null;
     };
     expect([backAt(0), backAt(1)]).toEqual([NOON + FIRST_MS, NOON + FIRST_MS + 2.5 * MINUTE]);
   });
 
-  test('lets those in line stay where they are: nobody is granted, nobody is told before he asks', () => {
+  test('lets those in the queue stay where they are: nobody is granted, nobody is told before he asks', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
     for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON);
     report(state, first.id, 'unreachable', NOON);
     expect(tick(state, NOON + 5 * MINUTE, middle)).toEqual({ grants: [], wakeAt: NOON + FIRST_MS });
     expect(asked(state, 'b', NOON + 5 * MINUTE).kind).toBe('down');
-    expect(state.line.waiting.map(({ ticket }) => ticket)).toEqual(['a', 'c']);
+    expect(state.queue.waiting.map(({ ticket }) => ticket)).toEqual(['a', 'c']);
     expect(state.stats.withdrawn).toBe(1);
   });
 
@@ -128,11 +140,11 @@ describe('an origin that cannot be reached', () => {
     for (const [wanted, span] of spans) expect(span).toBe(wanted);
   });
 
-  test.each<Reception>(['denied', 'turned-away', 'overloaded', 'broken'])(
+  test.each<ResponseClass>(['not-found', 'client-error', 'overloaded', 'broken'])(
     'is up again once it answers, were it with "%s"',
-    (reception) => {
+    (responseClass) => {
       const state = downSinceNoon();
-      request(state, reception, NOON + FIRST_MS);
+      request(state, responseClass, NOON + FIRST_MS);
       expect(state.outages).toEqual({});
     },
   );
@@ -141,13 +153,13 @@ describe('an origin that cannot be reached', () => {
     const state = downSinceNoon();
     request(state, 'unknown', NOON + FIRST_MS);
     expect(state.outages[ORIGIN]).toMatchObject({ failures: 1 });
-    expect(state.stats.lately).toEqual(['unreachable']);
+    expect(state.stats.recentResponses).toEqual(['unreachable']);
   });
 
   test('is given up after a day without one connection', () => {
     const state = downSinceNoon();
     let now = NOON;
-    while (now < NOON + CONFIG.giveUpMs) {
+    while (now < NOON + CONFIG.outageGiveUpMs) {
       expect(asked(state, 'waits', now + 1)).toMatchObject({ kind: 'down', givenUp: false });
       now = state.outages[ORIGIN]?.until ?? 0;
       request(state, 'unreachable', now);
@@ -157,13 +169,13 @@ describe('an origin that cannot be reached', () => {
 
   test('counts its day anew when nobody has tried for a day', () => {
     const state = downSinceNoon();
-    const muchLater = NOON + FIRST_MS + CONFIG.giveUpMs + 1;
+    const muchLater = NOON + FIRST_MS + CONFIG.outageGiveUpMs + 1;
     request(state, 'unreachable', muchLater);
     expect(state.outages[ORIGIN]).toMatchObject({ since: muchLater, failures: 1 });
   });
 
   test('keeps its throttle alive until its down-time is over', () => {
-    expect(idleAt(downSinceNoon())).toBe(NOON + FIRST_MS + CONFIG.idleMs);
+    expect(idleAt(downSinceNoon())).toBe(NOON + FIRST_MS + CONFIG.idleTimeoutMs);
   });
 
   test('is still down in the next life of its throttle', () => {
@@ -181,7 +193,7 @@ describe('one page that is refused', () => {
     request(state, 'ok', NOON);
     request(state, 'unreachable', NOON + MINUTE);
     const probe = granted(state, anAsk('probe', { concurrency: 2 }), NOON + 2 * MINUTE);
-    started(state, probe.id, { agoMs: 0 }, NOON + 2 * MINUTE);
+    started(state, probe.id, { agoMs: 0, latestAt: null }, NOON + 2 * MINUTE);
     expect(asked(state, 'next', NOON + 3 * MINUTE, { concurrency: 2 }).kind).toBe('queued');
     report(state, probe.id, 'ok', NOON + 2.5 * MINUTE);
     expect(tickedOne(state, NOON + 3 * MINUTE).ticket).toBe('next');
@@ -216,7 +228,7 @@ describe('one page that is refused', () => {
     });
   });
 
-  test('does not upset the order of the others by standing in line before them', () => {
+  test('does not upset the order of the others by standing in the queue before them', () => {
     const state = openThrottle();
     const wish = { delay: fixed(1_000) };
     const first = granted(state, anAsk('first', { ...wish, origin: OTHER }), NOON);

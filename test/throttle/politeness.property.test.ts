@@ -57,16 +57,16 @@ const checkGrant =
     if (lease.follows !== undefined) expect(wire.now).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
 
     const latencyMs = ask.targetConcurrency
-      ? Math.ceil((state.stats.averageTookMs ?? 0) / ask.targetConcurrency)
+      ? Math.ceil((state.stats.averageDurationMs ?? 0) / ask.targetConcurrency)
       : 0;
     const shortest = [ask.delay.minMs, state.operatorDelay?.minMs ?? 0, state.backoffMs, latencyMs];
     const crawlDelays = Object.values(state.crawlDelays);
     expect(lease.minGapMs).toBeGreaterThanOrEqual(Math.max(...shortest, ...crawlDelays));
-    const owed = [
-      ...state.leases.map((open) => open.owed),
-      ...(state.lastStart ? [state.lastStart.owed] : []),
+    const delayAfter = [
+      ...state.leases.map((open) => open.delayAfter),
+      ...(state.lastStart ? [state.lastStart.delayAfter] : []),
     ];
-    const longest = [...owed, ...(state.operatorDelay ? [state.operatorDelay] : [])].map(({ maxMs }) =>
+    const longest = [...delayAfter, ...(state.operatorDelay ? [state.operatorDelay] : [])].map(({ maxMs }) =>
       Math.ceil(maxMs),
     );
     expect(lease.minGapMs).toBeLessThanOrEqual(
@@ -80,7 +80,7 @@ const checkGrant =
 
     checkKnock(state, ask.origin);
 
-    expect(state.line.waiting.length).toBeLessThanOrEqual(state.config.queueLimit);
+    expect(state.queue.waiting.length).toBeLessThanOrEqual(state.config.queueLimit);
     expect(state.finished.length).toBeLessThanOrEqual(256);
   };
 

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextInLine, placeOf, serve, upcoming } from '../../src/throttle/queue.ts';
-import type { Line, Waiting } from '../../src/throttle/state.ts';
+import { nextInQueue, positionOf, serve, upcoming } from '../../src/throttle/queue.ts';
+import type { Queue, Waiting } from '../../src/throttle/state.ts';
 import { anAsk, NOON } from './support.ts';
 
-function lineOf(...tickets: Array<[ticket: string, wish?: Partial<Waiting>]>): Line {
+function lineOf(...tickets: Array<[ticket: string, wish?: Partial<Waiting>]>): Queue {
   const waiting = tickets.map(([ticket, wish]) => ({ ...anAsk(ticket, wish), askedAt: NOON }));
   return { waiting, served: [], passedOldest: 0 };
 }
 
-const order = (line: Line) => upcoming(line, line.waiting.length).map(({ ticket }) => ticket);
+const order = (queue: Queue) => upcoming(queue, queue.waiting.length).map(({ ticket }) => ticket);
 
-describe('the line', () => {
+describe('the queue', () => {
   test('serves a crawl first come, first served', () => {
     expect(order(lineOf(['a'], ['b'], ['c']))).toEqual(['a', 'b', 'c']);
   });
@@ -25,24 +25,24 @@ describe('the line', () => {
   });
 
   test('lets crawls take turns within a priority', () => {
-    const line = lineOf(['a1'], ['a2'], ['a3'], ['b1', { crawlId: 'b' }], ['b2', { crawlId: 'b' }]);
-    expect(order(line)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
+    const queue = lineOf(['a1'], ['a2'], ['a3'], ['b1', { crawlId: 'b' }], ['b2', { crawlId: 'b' }]);
+    expect(order(queue)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
   test('gives a crawl that comes back at once no turn before those who waited', () => {
-    const line = lineOf(['many1'], ['many2'], ['single1', { crawlId: 'single' }]);
+    const queue = lineOf(['many1'], ['many2'], ['single1', { crawlId: 'single' }]);
     for (const expected of ['many1', 'single1', 'many2']) {
-      const next = nextInLine(line);
+      const next = nextInQueue(queue);
       expect(next?.ticket).toBe(expected);
       if (!next) return;
-      serve(line, next);
+      serve(queue, next);
       if (expected === 'single1')
-        line.waiting.push({ ...anAsk('single2', { crawlId: 'single' }), askedAt: NOON });
+        queue.waiting.push({ ...anAsk('single2', { crawlId: 'single' }), askedAt: NOON });
     }
   });
 
   test('lets a page that has spent its slot on robots.txt go before everybody', () => {
-    expect(order(lineOf(['a', { priority: 1 }], ['b', { priority: 9, front: true }]))).toEqual(['b', 'a']);
+    expect(order(lineOf(['a', { priority: 1 }], ['b', { priority: 9, atFront: true }]))).toEqual(['b', 'a']);
   });
 
   test('gives every fifth grant to the oldest ticket', () => {
@@ -50,8 +50,8 @@ describe('the line', () => {
       `u${n}`,
       { priority: 1 },
     ]);
-    const line = lineOf(['old1', { priority: 9 }], ['old2', { priority: 9 }], ...urgent);
-    expect(order(line)).toEqual(['u0', 'u1', 'u2', 'u3', 'old1', 'u4', 'u5', 'u6', 'u7', 'old2', 'u8']);
+    const queue = lineOf(['old1', { priority: 9 }], ['old2', { priority: 9 }], ...urgent);
+    expect(order(queue)).toEqual(['u0', 'u1', 'u2', 'u3', 'old1', 'u4', 'u5', 'u6', 'u7', 'old2', 'u8']);
   });
 });
 
@@ -60,35 +60,35 @@ const waitings = fc
     fc.record({
       crawlId: fc.constantFrom('a', 'b', 'c', 'd'),
       priority: fc.integer({ min: 1, max: 3 }),
-      front: fc.boolean(),
+      atFront: fc.boolean(),
     }),
     { maxLength: 60 },
   )
   .chain((wishes) =>
-    fc.boolean().map((plain) => wishes.map((wish) => (plain ? { ...wish, front: false } : wish))),
+    fc.boolean().map((plain) => wishes.map((wish) => (plain ? { ...wish, atFront: false } : wish))),
   )
   .map((wishes) => wishes.map((wish, n): Waiting => ({ ...anAsk(`t${n}`, wish), askedAt: NOON + n })));
 
 test('nobody starves: newcomers pass the oldest ticket by at most four times, whatever they ask for', () => {
   fc.assert(
     fc.property(waitings, waitings, (old, newcomers) => {
-      const line: Line = { waiting: [...old], served: [], passedOldest: 0 };
+      const queue: Queue = { waiting: [...old], served: [], passedOldest: 0 };
       let oldest: Waiting | undefined;
       let passed = 0;
       for (const [n, newcomer] of newcomers.entries()) {
-        line.waiting.push({ ...newcomer, ticket: `new${n}`, priority: 0 });
-        const next = nextInLine(line);
+        queue.waiting.push({ ...newcomer, ticket: `new${n}`, priority: 0 });
+        const next = nextInQueue(queue);
         if (!next) continue;
-        if (line.waiting[0] !== oldest) [oldest, passed] = [line.waiting[0], 0];
-        serve(line, next);
-        if (next !== oldest && !next.front) passed += 1;
+        if (queue.waiting[0] !== oldest) [oldest, passed] = [queue.waiting[0], 0];
+        serve(queue, next);
+        if (next !== oldest && !next.atFront) passed += 1;
         expect(passed).toBeLessThanOrEqual(4);
       }
     }),
   );
 });
 
-test('everybody in line is served exactly once', () => {
+test('everybody in the queue is served exactly once', () => {
   fc.assert(
     fc.property(waitings, (waiting) => {
       const served = order({ waiting, served: [], passedOldest: 0 });
@@ -97,25 +97,25 @@ test('everybody in line is served exactly once', () => {
   );
 });
 
-test('the place in line of every ticket is exact while priorities are equal', () => {
+test('the place in the queue of every ticket is exact while priorities are equal', () => {
   fc.assert(
     fc.property(waitings, (mixed) => {
       const waiting = mixed.map((ticket) => ({ ...ticket, priority: 5 }));
-      const line: Line = { waiting, served: ['c', 'a'], passedOldest: 0 };
-      const fronts = waiting.filter(({ front }) => front).length;
-      for (const [index, ticket] of upcoming(line, waiting.length).entries()) {
+      const queue: Queue = { waiting, served: ['c', 'a'], passedOldest: 0 };
+      const fronts = waiting.filter(({ atFront }) => atFront).length;
+      for (const [index, ticket] of upcoming(queue, waiting.length).entries()) {
         // Each page that goes first moves its crawl to the end of the turn, which a place does not foresee.
-        if (fronts === 0 || ticket.front) expect(placeOf(line, ticket)).toBe(index + 1);
+        if (fronts === 0 || ticket.atFront) expect(positionOf(queue, ticket)).toBe(index + 1);
       }
     }),
   );
 });
 
-test('a place in line is never beyond its end', () => {
+test('a place in the queue is never beyond its end', () => {
   fc.assert(
     fc.property(waitings, fc.nat(4), (waiting, passedOldest) => {
       for (const ticket of waiting) {
-        const place = placeOf({ waiting, served: ['c', 'a'], passedOldest }, ticket);
+        const place = positionOf({ waiting, served: ['c', 'a'], passedOldest }, ticket);
         expect(place).toBeGreaterThanOrEqual(1);
         expect(place).toBeLessThanOrEqual(waiting.length);
       }

@@ -15,7 +15,7 @@ export const NOON = Date.UTC(2026, 0, 1, 12);
 export const ORIGIN = 'https://example.org';
 
 export const CONFIG: ThrottleConfig = {
-  leadMs: 300,
+  grantLeadMs: 300,
   startWindowMs: 15_000,
   maxStartWindowMs: 300_000,
   parallelStartWindowMs: 2_000,
@@ -23,10 +23,10 @@ export const CONFIG: ThrottleConfig = {
   maxBackoffMs: 600_000,
   maxRetryAfterMs: 3_600_000,
   maxCrawlDelayMs: 120_000,
-  downMs: 600_000,
-  maxDownMs: 3_600_000,
-  giveUpMs: 86_400_000,
-  idleMs: 600_000,
+  outageRetryMs: 600_000,
+  maxOutageRetryMs: 3_600_000,
+  outageGiveUpMs: 86_400_000,
+  idleTimeoutMs: 600_000,
 };
 
 export const middle = () => 0.5;
@@ -37,7 +37,7 @@ export function fixed(ms: number): DelayRange {
 
 /** The row as it was read, now assuring all that a test may need. */
 export function reading(stored: StoredDomain | null): OpenedDomain {
-  return { stored, assured: { startWindowMs: CONFIG.maxStartWindowMs, gapMs: 3_600_000 }, epoch: 1 };
+  return { stored, persistedBounds: { startWindowMs: CONFIG.maxStartWindowMs, gapMs: 3_600_000 }, epoch: 1 };
 }
 
 export function openThrottle(config: Partial<ThrottleConfig> = {}): ThrottleState {
@@ -53,11 +53,11 @@ export function anAsk(ticket: string, wish: Partial<Ask> = {}): Ask {
     crawlId: 'crawl',
     origin: ORIGIN,
     priority: 5,
-    front: false,
+    atFront: false,
     delay: fixed(10_000),
     concurrency: 1,
     targetConcurrency: null,
-    longestFetchMs: 60_000,
+    maxFetchMs: 60_000,
     ...wish,
   };
 }

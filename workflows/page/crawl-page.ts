@@ -55,7 +55,7 @@ class PageVisit {
   private refusals = 0;
   private robotsHop: RobotsHop | null;
   /** The next ask goes to the head of the line: this page has just spent a slot on robots.txt. */
-  private front = false;
+  private atFront = false;
   /** A request that went out and is not on record yet: whatever becomes of the page, it shall be. */
   unrecorded: { request?: RequestRecord } = {};
   /** When the present attempt first asked for a slot. */
@@ -111,13 +111,13 @@ class PageVisit {
     const { page, settings } = this.input;
     const { domain, url } = this.robotsHop ?? page;
     const withinMs = domain === page.domain ? null : settings.fetch.totalTimeoutMs;
-    return { domain, origin: new URL(url).origin, front: this.front, withinMs };
+    return { domain, origin: new URL(url).origin, atFront: this.atFront, withinMs };
   }
 
   /** The site cannot be reached, as another page found out: that costs this one no attempt, unless it has no end. */
   private async standAside(slot: Down | Left): Promise<boolean> {
     const hop = this.robotsHop;
-    this.front = false;
+    this.atFront = false;
     this.robotsHop = null;
     // It is its robots.txt that is out of reach, for every page of the origin; the origin itself is there.
     if (hop !== null) return this.missRobots({ origin: hop.origin, error: slot.why });
@@ -144,7 +144,7 @@ class PageVisit {
 
   /** What a fetch came to decides whether this page asks for another slot. */
   private async heed(result: Unreported, notBefore: number): Promise<boolean> {
-    this.front = false;
+    this.atFront = false;
     if (result.kind !== 'refused') this.refusals = 0;
     switch (result.kind) {
       case 'refused':
@@ -154,11 +154,11 @@ class PageVisit {
         return true;
       case 'robots-read':
         this.robotsHop = null;
-        this.front = true;
+        this.atFront = true;
         return true;
       case 'robots-moved':
         this.robotsHop = result.hop;
-        this.front = true;
+        this.atFront = true;
         return true;
       case 'held':
         this.robotsHop = null;

@@ -4,7 +4,7 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { FetchResult } from '../../activities/index.ts';
 import { truncateSummary } from '../../src/core/format.ts';
 import type { AdmittedPage, PageInput, RobotsHop } from '../../src/core/page-input.ts';
-import type { Said } from '../../src/core/slot-protocol.ts';
+import type { LeaseReport } from '../../src/core/slot-protocol.ts';
 import { fetchPage } from '../proxies.ts';
 import type { Granted, Slots } from './slot-client.ts';
 
@@ -67,7 +67,7 @@ async function fetchDied(
 }
 
 /** What the page says of a lease whose fetch could not: the fetch's own words, or, of an earlier version, what is certain. */
-export function wordOn(result: FetchResult): Said {
+export function wordOn(result: FetchResult): LeaseReport {
   return result.unsaid ?? { use: { kind: mayBeUsed(result) ? 'lost' : 'unused' } };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 import { formatDuration, ordinal, truncateSummary } from '../../src/core/format.ts';
 import type { Asking, PageCarry, PageInput } from '../../src/core/page-input.ts';
-import type { Ask, Lease, Said } from '../../src/core/slot-protocol.ts';
+import type { Ask, Lease, LeaseReport } from '../../src/core/slot-protocol.ts';
 import { domainOf } from '../../src/throttle/grant.ts';
 import { throttleId } from '../ids.ts';
 import { grantedSignal, releasedSignal, withdrawnSignal } from '../messages.ts';
@@ -46,7 +46,7 @@ type Asked =
 export interface Wanted {
   domain: string;
   origin: string;
-  front: boolean;
+  atFront: boolean;
   /** Later than this after it was first asked for it is of no use; null: it is waited for as long as it takes. */
   withinMs: number | null;
 }
@@ -128,7 +128,7 @@ export class Slots {
   }
 
   /** Says what became of a lease, where its fetch did not. */
-  async giveBack(domain: string, leaseId: string, said: Said): Promise<void> {
+  async giveBack(domain: string, leaseId: string, said: LeaseReport): Promise<void> {
     await tell(domain, (throttle) => throttle.signal(releasedSignal, { leaseId, ...said }));
   }
 
@@ -149,7 +149,7 @@ export class Slots {
     this.heard = null;
   }
 
-  private ask({ origin, front }: Pick<Ask, 'origin' | 'front'>): Ask {
+  private ask({ origin, atFront }: Pick<Ask, 'origin' | 'atFront'>): Ask {
     const { page, crawlId, settings } = this.input;
     return {
       ticket: `${this.firstRunId}:${this.tickets}`,
@@ -157,11 +157,11 @@ export class Slots {
       crawlId,
       origin,
       priority: page.priority,
-      front,
+      atFront,
       delay: settings.delay,
       concurrency: settings.concurrency,
       targetConcurrency: settings.targetConcurrency,
-      longestFetchMs: settings.fetch.totalTimeoutMs,
+      maxFetchMs: settings.fetch.totalTimeoutMs,
     };
   }
 
@@ -178,11 +178,11 @@ export class Slots {
     if (answer.kind === 'over') return answer;
     if (answer.kind === 'granted') return { kind: 'granted', lease: answer.lease };
     if (answer.kind === 'down') {
-      const { askAgainAt: until, since, why, givenUp } = answer;
+      const { retryAt: until, since, reason: why, givenUp } = answer;
       return { kind: 'down', until, since, why, givenUp };
     }
     const left = { kind: 'left', why: `No slot of ${domain} is to be had in time.` } as const;
-    const expectedAt = answer.kind === 'queued' ? answer.etaAt : answer.askAgainAt;
+    const expectedAt = answer.kind === 'queued' ? answer.expectedAt : answer.retryAt;
     if (expectedAt >= leaveAt) return left;
     const now = Date.now();
     const [until, why] =

@@ -77,7 +77,7 @@ class Shell {
       if (state.openedAt === null) {
         const read = await steps.openDomain.executeWithOptions(
           { summary: truncateSummary(`read what is known of ${domain}`) },
-          [{ domain, assure: rules.toAssure(state) }],
+          [{ domain, bounds: rules.boundsToPersist(state) }],
         );
         rules.opened(state, read, Date.now());
       }
@@ -158,7 +158,7 @@ class Shell {
       }),
     );
     setHandler(throttleQuery, () => rules.view(state, Date.now()));
-    setHandler(placeQuery, (workflowId) => rules.placeOfPage(state, workflowId, Date.now()));
+    setHandler(placeQuery, (workflowId) => rules.queuePositionOf(state, workflowId, Date.now()));
   }
 
   private stir<T>(change: () => T): T {
@@ -232,7 +232,9 @@ class Shell {
 /** A site's own wish, and an outage that somebody had to run into, are written down at once. */
 function isDearlyLearned({ use, crawlDelay }: Release): boolean {
   const isBlock = use.kind === 'started' && (use.retryAfterMs ?? 0) > 0;
-  return crawlDelay !== undefined || isBlock || (use.kind === 'started' && use.reception === 'unreachable');
+  return (
+    crawlDelay !== undefined || isBlock || (use.kind === 'started' && use.responseClass === 'unreachable')
+  );
 }
 
 function refuse(reason: string | null): void {

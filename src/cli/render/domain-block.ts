@@ -1,5 +1,5 @@
 /** What keeps a whole domain from being asked, from its throttle or, where none answers, from what was written down. */
-import type { Outage } from '../../core/slot-protocol.ts';
+import type { OriginOutage } from '../../core/slot-protocol.ts';
 import type { DomainReport } from '../connect/domains.ts';
 import { clock } from './domain.ts';
 
@@ -30,7 +30,7 @@ export function holdOf(report: DomainReport, origin: string, now: Date): Hold | 
 interface Trouble {
   paused: boolean;
   blockedUntil: number | null;
-  outage: Pick<Outage, 'since' | 'until' | 'error'> | undefined;
+  outage: Pick<OriginOutage, 'since' | 'until' | 'error'> | undefined;
 }
 
 function troubleOf({ live, known }: DomainReport, origin: string, now: Date): Trouble {

@@ -23,9 +23,9 @@ export function renderDomains(reports: readonly DomainReport[], now: Date): stri
   const headers = ['Domain', 'State', 'Gap', 'Because of', 'In line', 'Last request', 'Average'];
   const lines = reports.map((report) => {
     const { live, known } = report;
-    const gap = live ? { ms: live.gapMs, because: live.gapBecause } : known && storedGap(known.stored);
+    const gap = live ? { ms: live.gapMs, because: live.gapReason } : known && storedGap(known.stored);
     const lastStart = live?.lastStart ?? known?.stored.lastStart ?? null;
-    const average = (live ?? known?.stored)?.stats.averageTookMs ?? null;
+    const average = (live ?? known?.stored)?.stats.averageDurationMs ?? null;
     return [
       report.domain,
       stateInWords(report, now),
@@ -75,7 +75,7 @@ type Fact = [name: string, value: string];
 
 function liveFacts(view: ThrottleView, now: Date): Fact[] {
   return [
-    ['Gap', `${formatDuration(view.gapMs)}, because of ${REASONS[view.gapBecause]}`],
+    ['Gap', `${formatDuration(view.gapMs)}, because of ${REASONS[view.gapReason]}`],
     ...delayFacts(view.operatorDelay, view.crawlDelayMs, view.backoffMs, view.blockedUntil, now),
     ...view.outages.map((outage): Fact => outageFact(outage.origin, outage, now)),
     ...lastRequest(view.lastStart, now),
@@ -165,17 +165,22 @@ function statFacts({
   lost,
   overloaded,
   unreachable,
-  averageTookMs,
-  lately,
+  averageDurationMs,
+  recentResponses,
 }: StoredDomain['stats']): Fact[] {
-  const failed = lately.filter((reception) => reception !== 'ok' && reception !== 'denied').length;
+  const failed = recentResponses.filter(
+    (responseClass) => responseClass !== 'ok' && responseClass !== 'not-found',
+  ).length;
   return [
     ['Requests', `${started} of ${granted} slots granted; ${unused} unused, ${lost} lost`],
     [
       'Trouble',
-      `${overloaded} overloaded, ${unreachable} unreachable; ${failed} of the last ${lately.length} failed`,
+      `${overloaded} overloaded, ${unreachable} unreachable; ${failed} of the last ${recentResponses.length} failed`,
     ],
-    ['Average', averageTookMs === null ? 'not known yet' : `${formatDuration(averageTookMs)} a request`],
+    [
+      'Average',
+      averageDurationMs === null ? 'not known yet' : `${formatDuration(averageDurationMs)} a request`,
+    ],
   ];
 }
 

@@ -3,7 +3,7 @@
 import { formatDuration, ordinal } from '../../core/format.ts';
 import type { RobotsHop } from '../../core/page-input.ts';
 import type { PageReport } from '../../storage/reports/page-report.ts';
-import type { Place } from '../../throttle/queue-position.ts';
+import type { QueuePosition } from '../../throttle/queue-position.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
 import { originOf } from '../../urls/index.ts';
 import type { DomainReport } from '../connect/domains.ts';
@@ -15,7 +15,7 @@ import { renderTable } from './table.ts';
 
 /** What its throttle says; null: it does not run, or no worker answers for it. */
 export interface Whereabouts {
-  place: Place;
+  place: QueuePosition;
   domain: ThrottleView;
   /** Set: it is the throttle of another domain, to which the page's robots.txt was redirected. */
   robots?: RobotsHop;
@@ -68,7 +68,7 @@ export function whereAndWhy(report: PageReport, { where, domain }: Surroundings,
     case 'Queued':
       if (where?.place.kind === 'granted') return atThrottle(page, where, now);
       if (stands !== null) return stands;
-      if (where?.place.kind === 'in-line') return atThrottle(page, where, now);
+      if (where?.place.kind === 'queued') return atThrottle(page, where, now);
       if (page.nextAt !== null && page.nextAt > now) return asleep(report, now);
       if (robotsTrouble !== null && robotsTrouble.heldUntil > now)
         return `its robots.txt cannot be read since ${clock(robotsTrouble.since, now)} (${robotsTrouble.error}); tried again at ${clock(robotsTrouble.heldUntil, now)}.`;
@@ -92,7 +92,7 @@ function atThrottle(page: PageReport['page'], { place, domain, robots }: Whereab
   switch (place.kind) {
     case 'granted':
       return first + beingFetched(wanted.domain, place, now);
-    case 'in-line':
+    case 'queued':
       return first + inLine(wanted, place, domain, now);
     case 'absent':
       return `${first}under way: about to ask for a slot, or being recorded.`;
@@ -123,7 +123,7 @@ function asleep({ page, crawl, attempts, robotsTrouble }: PageReport, now: Date)
   return `tried again ${when}: ${page.reason ?? 'it was put off.'}${unread}`;
 }
 
-type At<K> = Extract<Place, { kind: K }>;
+type At<K> = Extract<QueuePosition, { kind: K }>;
 
 function beingFetched(domain: string, place: At<'granted'>, now: Date): string {
   return place.startedAt === null
@@ -133,7 +133,7 @@ function beingFetched(domain: string, place: At<'granted'>, now: Date): string {
 
 function inLine(
   { domain, url }: Pick<RobotsHop, 'domain' | 'url'>,
-  place: At<'in-line'>,
+  place: At<'queued'>,
   view: ThrottleView,
   now: Date,
 ): string {
@@ -142,7 +142,7 @@ function inLine(
   if (hold !== null)
     return `${position}${hold.origin === null ? ', which' : `; ${hold.origin}`} ${hold.predicate}`;
   const when = place.expectedAt === null ? '' : `, expected ${soon(place.expectedAt, now)}`;
-  return `${position}${when}; the gap is ${formatDuration(view.gapMs)}, because of ${REASONS[view.gapBecause]}.`;
+  return `${position}${when}; the gap is ${formatDuration(view.gapMs)}, because of ${REASONS[view.gapReason]}.`;
 }
 
 function attemptTable({ attempts, crawl }: PageReport, now: Date): string[] {

@@ -41,5 +41,5 @@ function trouble(page: PageReport['page'], domain: DomainReport | null, now: Dat
   const live = domain?.live;
   if (!live || live.gapMs === 0) return '.';
   const next = live.nextGrantAt === null ? '' : `; the next slot is due ${soon(live.nextGrantAt, now)}`;
-  return `${next}; the gap is ${formatDuration(live.gapMs)}, because of ${REASONS[live.gapBecause]}.`;
+  return `${next}; the gap is ${formatDuration(live.gapMs)}, because of ${REASONS[live.gapReason]}.`;
 }

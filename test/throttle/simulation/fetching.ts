@@ -1,7 +1,14 @@
 /** The fetch activity as rules 2 to 5 and 16 want it, and the log of what truly went over the wire. */
 
-import { type Ask, type Lease, release, type Start, started, type Use } from '../../../src/throttle/index.ts';
-import { agoAtLeastMs, type Reading, type Verdict } from '../../../src/worker/server-clock.ts';
+import {
+  type Ask,
+  type Lease,
+  type LeaseUse,
+  type RequestStart,
+  release,
+  started,
+} from '../../../src/throttle/index.ts';
+import { agoAtLeastMs, type Reading, type StartVerdict } from '../../../src/worker/server-clock.ts';
 import { DOMAIN, type Host } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';
@@ -82,14 +89,14 @@ export class Wire {
     }
   }
 
-  send(lease: Lease, use: Use): void {
+  send(lease: Lease, use: LeaseUse): void {
     this.#world.send(() =>
       this.#host.signal((state, now) => release(state, { leaseId: lease.id, use }, now, this.#world.random)),
     );
   }
 
-  #judge(machine: Machine, lease: Lease): Verdict {
-    return machine.clock.judge(lease, machine.read(), machine.starts.find(DOMAIN, lease.follows));
+  #judge(machine: Machine, lease: Lease): StartVerdict {
+    return machine.clock.judge(lease, machine.read(), machine.starts.get(DOMAIN, lease.follows));
   }
 
   /** Every request has a connection of its own here. It takes its time, and the lease is judged once more when it stands. */
@@ -101,7 +108,13 @@ export class Wire {
     }
     machine.after(this.#site.connectingMs(), () => {
       if (this.#write(machine, lease, ended)) return;
-      this.send(lease, { kind: 'started', agoMs: 0, tookMs: 0, reception: 'unknown' });
+      this.send(lease, {
+        kind: 'started',
+        agoMs: 0,
+        latestAt: null,
+        durationMs: 0,
+        responseClass: 'unknown',
+      });
       ended('refused');
     });
   }
@@ -112,14 +125,21 @@ export class Wire {
     if (verdict.verdict !== 'go') return false;
     const { startedAtEarly: early, errorMs, measured } = verdict;
     this.written.push({ leaseId: lease.id, at: this.#world.now, early, errorMs, measured });
-    machine.starts.note(DOMAIN, lease.id, { at: machine.read(), serverMs: early });
+    machine.starts.record(DOMAIN, lease.id, { at: machine.read(), serverMs: early });
     this.#receive(machine, lease, Math.max(early + errorMs, lease.notBefore), ended);
     return true;
   }
 
   #knockInVain(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
     machine.after(this.#world.chance(0.5) ? 5 : 5_000, () => {
-      const use: Use = { kind: 'started', agoMs: 0, tookMs: 5, reception: 'unreachable', error: 'Refused.' };
+      const use: LeaseUse = {
+        kind: 'started',
+        agoMs: 0,
+        latestAt: null,
+        durationMs: 5,
+        responseClass: 'unreachable',
+        error: 'Refused.',
+      };
       for (let n = this.#world.trouble(0.1) ? 2 : 1; n > 0; n -= 1) this.send(lease, use);
       ended('unreachable');
     });
@@ -129,31 +149,32 @@ export class Wire {
     return this.#host.granted.get(lease.id)?.ask;
   }
 
-  #receive(machine: Machine, lease: Lease, byMs: number, ended: (end: FetchEnd) => void): void {
+  #receive(machine: Machine, lease: Lease, latestAt: number, ended: (end: FetchEnd) => void): void {
     const world = this.#world;
     const wroteAt = machine.read();
-    const longest = this.#askOf(lease)?.longestFetchMs ?? 0;
-    const tookMs = world.chance(0.05) ? longest * 0.99 : world.between(5, Math.min(2_000, longest));
+    const longest = this.#askOf(lease)?.maxFetchMs ?? 0;
+    const durationMs = world.chance(0.05) ? longest * 0.99 : world.between(5, Math.min(2_000, longest));
     this.#running.set(lease.id, { machine, life: machine.life });
     if ((this.#askOf(lease)?.concurrency ?? 1) > 1) {
-      const start = this.#start(machine, wroteAt, byMs);
+      const start = this.#start(machine, wroteAt, latestAt);
       world.send(() => this.#host.signal((state, now) => started(state, lease.id, start, now)));
     }
-    machine.after(tookMs, () => {
+    machine.after(durationMs, () => {
       this.#running.delete(lease.id);
       const again = world.trouble(0.1) ? 2 : 1;
-      for (let n = 0; n < again; n += 1) this.#report(lease, this.#start(machine, wroteAt, byMs), tookMs);
+      for (let n = 0; n < again; n += 1)
+        this.#report(lease, this.#start(machine, wroteAt, latestAt), durationMs);
       ended('fetched');
     });
   }
 
-  #report(lease: Lease, start: Start, tookMs: number): void {
+  #report(lease: Lease, start: RequestStart, durationMs: number): void {
     const world = this.#world;
-    const reception = world.trouble(0.15)
-      ? world.oneOf('overloaded', 'broken', 'denied', 'turned-away', 'unknown')
+    const responseClass = world.trouble(0.15)
+      ? world.oneOf('overloaded', 'broken', 'not-found', 'client-error', 'unknown')
       : 'ok';
     const patience = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
-    const use: Use = { kind: 'started', ...start, tookMs, reception, ...patience };
+    const use: LeaseUse = { kind: 'started', ...start, durationMs, responseClass, ...patience };
     const delayMs = world.oneOf(null, 500, 4_000);
     const crawlDelay = world.trouble(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {};
     world.send(() =>
@@ -163,11 +184,11 @@ export class Wire {
     );
   }
 
-  #start(machine: Machine, wroteAt: Reading, byMs: number): Start {
+  #start(machine: Machine, wroteAt: Reading, latestAt: number): RequestStart {
     const nonsense = () => this.#world.oneOf(-5_000, 1e15, Number.NaN);
     return {
       agoMs: this.#world.trouble(0.03) ? nonsense() : agoAtLeastMs(wroteAt, machine.read()),
-      byMs: this.#world.trouble(0.03) ? nonsense() : byMs,
+      latestAt: this.#world.trouble(0.03) ? nonsense() : latestAt,
     };
   }
 }

@@ -6,6 +6,7 @@ import {
   type Answer,
   type Ask,
   ask,
+  boundsToPersist,
   close,
   idleAt,
   isIdle,
@@ -18,7 +19,6 @@ import {
   type ThrottleConfig,
   type ThrottleState,
   tick,
-  toAssure,
   toStored,
   undeliverable,
   writing,
@@ -111,19 +111,19 @@ export class Host {
   #open(state: ThrottleState, life: number): void {
     this.#afterStep(life, () => {
       const before = this.row;
-      const wanted = toAssure(state);
-      const assured = {
+      const wanted = boundsToPersist(state);
+      const persistedBounds = {
         gapMs: Math.max(before?.lastGapMs ?? 0, wanted.gapMs),
         startWindowMs: Math.max(before?.clean === false ? before.startWindowMs : 0, wanted.startWindowMs),
       };
       this.row = {
         ...(before ?? toStored(state, false)),
         clean: false,
-        lastGapMs: assured.gapMs,
-        startWindowMs: assured.startWindowMs,
+        lastGapMs: persistedBounds.gapMs,
+        startWindowMs: persistedBounds.startWindowMs,
       };
       this.#afterStep(life, (current) => {
-        opened(current, { stored: before, assured, epoch: life }, this.#world.serverNow);
+        opened(current, { stored: before, persistedBounds, epoch: life }, this.#world.serverNow);
         this.#writeNowAndThen(life);
         this.#pump();
       });

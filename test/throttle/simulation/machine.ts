@@ -2,7 +2,7 @@
  * A worker process with clocks of its own. It can stop (both clocks run on), be suspended (the monotonic clock stands
  * still) and crash; woken, it goes on as though no time had passed.
  */
-import { OwnStarts } from '../../../src/worker/local-request-starts.ts';
+import { LocalRequestStarts } from '../../../src/worker/local-request-starts.ts';
 import { type Reading, ServerClock } from '../../../src/worker/server-clock.ts';
 import type { World } from './world.ts';
 
@@ -11,7 +11,7 @@ export class Machine {
   readonly #rate: number;
   readonly #sleepy: boolean;
   clock = new ServerClock();
-  starts = new OwnStarts();
+  starts = new LocalRequestStarts();
   /** Counts its lives: what an earlier life began is gone. */
   life = 1;
   #wallOffMs: number;
@@ -71,7 +71,7 @@ export class Machine {
     this.life += 1;
     this.#frozenUntil = 0;
     this.clock = new ServerClock();
-    this.starts = new OwnStarts();
+    this.starts = new LocalRequestStarts();
   }
 
   setWallClock(): void {

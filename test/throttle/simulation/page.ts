@@ -44,7 +44,7 @@ export class Page implements Receiver {
     this.#ask();
   }
 
-  /** Ends while in line, with or without a word. */
+  /** Ends while in the queue, with or without a word. */
   leave(): void {
     if (!this.#waiting) return;
     this.#waiting = false;
@@ -88,17 +88,17 @@ export class Page implements Receiver {
         this.#standAside(answer);
         return;
       }
-      const at = answer.kind === 'queued' ? answer.etaAt : answer.askAgainAt;
+      const at = answer.kind === 'queued' ? answer.expectedAt : answer.retryAt;
       this.#askAgainAfter(at - this.#world.now + this.#slackMs);
       this.#slackMs = Math.min(2 * this.#slackMs, LONGEST_SLACK_MS);
     }
   }
 
-  /** Comes back with a new ticket; the old one has no place in line any more. */
-  #standAside({ askAgainAt, givenUp }: Extract<Answer, { kind: 'down' }>): void {
+  /** Comes back with a new ticket; the old one has no place in the queue any more. */
+  #standAside({ retryAt, givenUp }: Extract<Answer, { kind: 'down' }>): void {
     this.#waiting = false;
     this.closed = givenUp;
-    if (!givenUp) this.#world.after(askAgainAt - this.#world.now, () => this.wantSlot());
+    if (!givenUp) this.#world.after(retryAt - this.#world.now, () => this.wantSlot());
   }
 
   #askAgainAfter(ms: number): void {

@@ -44,9 +44,9 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
   const pages = scenario.crawls.flatMap(({ pages, ...wish }, crawl) =>
     Array.from({ length: pages }, (_, n) => {
       const names = { workflowId: `page-${crawl}-${n}`, crawlId: `crawl-${crawl}` };
-      const front = world.chance(0.1);
+      const atFront = world.chance(0.1);
       const origin = world.oneOf(...ORIGINS);
-      const asked = { ...names, ...wish, origin, front, longestFetchMs: 10_000 };
+      const asked = { ...names, ...wish, origin, atFront, maxFetchMs: 10_000 };
       return new Page(world, host, wire, machines, asked);
     }),
   );
