@@ -49,7 +49,7 @@ async function killEverything(): Promise<void> {
 
 const COMPLETE = { Pending: 0, Queued: 0, Waiting: 0, Fetched: PAGES + 1 };
 
-test('a crawl whose every process was killed is shown as what it is, and taken up though its ports are taken', async () => {
+test('a crawl whose processes were all killed is shown as such, and resumes although its ports are taken', async () => {
   await crawlSome();
   expect(await status()).toMatchObject({ status: 'Running', atWork: true });
   const ports = await amble.ports();
@@ -80,7 +80,7 @@ async function loseTemporalDatabase(): Promise<void> {
   for (const part of ['', '-wal', '-shm']) await rm(`${database}${part}`, { force: true });
 }
 
-test('"amble up" goes on with a crawl whose Temporal database is gone, before its start and under it', async () => {
+test('"amble up" resumes a crawl whose Temporal database was lost, before its start or while it runs', async () => {
   await crawlSome();
   await killEverything();
   await loseTemporalDatabase();
@@ -111,7 +111,7 @@ test('"amble up" goes on with a crawl whose Temporal database is gone, before it
   expect(shortGapsOnArrival(web.arrivals, () => DELAY_MS)).toEqual([]);
 });
 
-test('with its server alive but its worker killed, a crawl has nobody at work', async () => {
+test('a crawl whose worker was killed is shown without a worker', async () => {
   await crawlSome();
   const worker = (await amble.processes()).find((line) => / up /.test(line)) ?? '';
   process.kill(Number.parseInt(worker, 10), 'SIGKILL');

@@ -57,7 +57,7 @@ describe('the demo web, crawled by two workers in two processes', () => {
     await web?.stop();
   });
 
-  test('ends well, and says so in one JSON object on the last line', () => {
+  test('completes and prints one JSON object on the last line', () => {
     const pages = tally(web.expected.map(({ status }) => status));
     const { Fetched = 0, Redirected = 0, Rejected = 0, Failed = 0, Blocked = 0 } = pages;
     const failures = web.expected.reduce((sum, { url }) => sum + failuresAt(new URL(url)), 0);
@@ -80,11 +80,11 @@ describe('the demo web, crawled by two workers in two processes', () => {
     });
   });
 
-  test('brings every page that can be reached to the one status it must have, and no other page', () => {
+  test('gives every reachable page its expected status, and finds no other page', () => {
     expect(inOrder(seen.pages)).toEqual(inOrder(web.expected));
   });
 
-  test('asks once for each page and each robots.txt, and again only where the answer was 503', () => {
+  test('requests each page and robots.txt once, and again only after a 503', () => {
     const expected = new Map(DEMO_HOSTS.map(({ name }) => [`${name}.${DEMO_DOMAIN}/robots.txt`, 1]));
     for (const { url, status } of web.expected) {
       const { hostname, pathname } = new URL(url);
@@ -94,17 +94,17 @@ describe('the demo web, crawled by two workers in two processes', () => {
     expect(arrived).toEqual(Object.fromEntries(expected));
   });
 
-  test('never asks for what robots.txt disallows', () => {
+  test('never requests what robots.txt disallows', () => {
     const blocked = web.expected.filter(({ status }) => status === 'Blocked');
     expect(blocked.length).toBeGreaterThan(0);
     expect(web.arrivals.filter(({ path }) => path.startsWith('/private/'))).toEqual([]);
   });
 
-  test('leaves each host alone for its delay, as the host itself saw it', () => {
+  test('keeps the delay of each host, as the host sees it', () => {
     expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
   });
 
-  test('records every request, and in the record the delay is kept exactly', () => {
+  test('records every request, with the delay kept exactly', () => {
     const recorded = seen.requests.map(({ url }) => ({ url }));
     const arrived = web.arrivals.map(({ host, path }) => ({ url: `http://${host}:${web.port}${path}` }));
     expect(inOrder(recorded)).toEqual(inOrder(arrived));
@@ -144,13 +144,13 @@ describe('the demo web, crawled by two workers in two processes', () => {
     });
   });
 
-  test('is shown by status, domain by domain', () => {
+  test('is shown by amble status, domain by domain', () => {
     expect(status).toMatchObject({ code: 0, stderr: '' });
     expect(status.stdout).toContain('Crawl e2e completed in');
     for (const { name } of DEMO_HOSTS) expect(status.stdout).toContain(`${name}.${DEMO_DOMAIN}`);
   });
 
-  test('leaves no process behind once it is stopped', () => {
+  test('leaves no process behind', () => {
     expect(stopped.code).toBe(0);
     expect(left).toEqual([]);
   });

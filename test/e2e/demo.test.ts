@@ -17,7 +17,7 @@ afterAll(async () => {
   await amble?.remove();
 });
 
-test('the demo crawls its whole web and ends with 0', async () => {
+test('the demo crawls its whole web and exits with 0', async () => {
   const web = await startDemoWeb();
   await web.stop();
   const count = (status: string) => web.expected.filter((page) => page.status === status).length;
@@ -29,7 +29,7 @@ test('the demo crawls its whole web and ends with 0', async () => {
     expect(demo.stdout).toMatch(new RegExp(`^ +${status} +${count(status)}$`, 'm'));
 });
 
-test('without a terminal its progress is plain lines on standard error', () => {
+test('without a terminal, progress is plain lines on standard error', () => {
   expect(demo.stderr).toMatch(/^demo: \d+ of \d+ pages/m);
   expect(demo.stderr + demo.stdout).not.toContain('\x1b');
 });
@@ -43,7 +43,7 @@ test('it leaves no process behind', () => {
   expect(left).toEqual([]);
 });
 
-test('what it crawled can be looked at afterwards, as it says', async () => {
+test('its results can be inspected afterwards with the command it prints', async () => {
   const home = join(amble.home, 'demo');
   expect(demo.stdout).toContain(`amble status demo --home ${home}`);
   const status = await amble.run('status', 'demo', '--home', home);

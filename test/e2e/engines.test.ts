@@ -41,7 +41,7 @@ async function arrivals(count: number): Promise<void> {
     .toBeGreaterThanOrEqual(count);
 }
 
-test('a crawl brings its engines back when they are killed under it, and goes on to its end', async () => {
+test('a crawl restarts engines that are killed under it, and completes', async () => {
   const crawling = crawl('one', '--json');
   await arrivals(5);
   const ports = await amble.ports();
@@ -68,7 +68,7 @@ test('a crawl brings its engines back when they are killed under it, and goes on
   expect(await amble.processes()).toEqual([]);
 });
 
-test('a command whose engine comes back on another port ends with an error, for whoever starts it again', async () => {
+test('a command whose engine comes back on another port exits with an error', async () => {
   await amble.remove();
   amble = await createInstallation({ settings: { stopWithin: '2s' } });
   const up = amble.start('up');
@@ -90,7 +90,7 @@ test('a command whose engine comes back on another port ends with an error, for 
   await holder.release();
 });
 
-test('a second stop signal ends a crawl at once, and its engines with it', async () => {
+test('a second Ctrl-C ends a crawl and its engines at once', async () => {
   const crawling = crawl('slow');
   // robots.txt, then the page that takes its time.
   await arrivals(2);

@@ -56,8 +56,8 @@ const COMPLETE = {
   attempts: { Success: 2 * (PAGES + 1), Failed: 0, Timeout: 0 },
 };
 
-describe('a crawl killed with its engines, in mid-flight', () => {
-  test('is taken up by its id, loses no page, repeats none that was done, and keeps the gap', async () => {
+describe('a crawl killed together with its engines', () => {
+  test('resumes by its id, loses no page, repeats none that was done and keeps the gap', async () => {
     const killed = amble.start(...newCrawl('same'));
     await arrivals(PAGES);
     const doneBefore = await amble.look(async ({ db }) => {
@@ -97,7 +97,7 @@ describe('a crawl killed with its engines, in mid-flight', () => {
   const MOST_IN_FLIGHT = 4;
 });
 
-test('Ctrl-C leaves a crawl that can be taken up again, and says how', async () => {
+test('Ctrl-C leaves a crawl that can be resumed, and prints how', async () => {
   const left = amble.start(...newCrawl('pausing'));
   await arrivals(PAGES / 2);
   left.kill('SIGINT');
@@ -115,7 +115,7 @@ test('Ctrl-C leaves a crawl that can be taken up again, and says how', async () 
   expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
 });
 
-test('a detached crawl goes on by itself, and can be cancelled down to its last page', async () => {
+test('a detached crawl goes on by itself and can be cancelled to its last page', async () => {
   // Slow enough not to be done before it is cancelled.
   const slowMs = 1_000;
   const detached = await amble.run(...newCrawl('away', slowMs), '--detach', '--json');

@@ -71,7 +71,7 @@ function startCrawl(id: string, input: unknown): Promise<unknown> {
 describe('a crawl with the stock Temporal CLI', () => {
   const counts = { crawlId: 'my-crawl', found: PAGES + 1, pages: { Fetched: PAGES + 1 } };
 
-  test('is started by its type, and its result is what it found', async () => {
+  test('starts by its type and returns its counts', async () => {
     await startCrawl('my-crawl', { seeds: [web.url('shop')], ...web.network, delay: '300ms', window: PAGES });
     const ended = await temporal('workflow', 'result', '--workflow-id', 'my-crawl');
     expect(ended).toMatchObject({ status: 'COMPLETED', result: counts });
@@ -79,18 +79,18 @@ describe('a crawl with the stock Temporal CLI', () => {
     expect(web.arrivals).toHaveLength(PAGES + 1 + 1 + 1);
   });
 
-  test('tells its progress when it is queried', async () => {
+  test('answers the progress query', async () => {
     const answer = await temporal('workflow', 'query', '--workflow-id', 'my-crawl', '--type', 'progress');
     expect(answer).toMatchObject({ queryResult: [{ ...counts, asOf: expect.any(String) }] });
   });
 
-  test('is in the list: the crawl, a workflow for each page, one throttle for the domain', async () => {
+  test('lists the crawl, a workflow per page and one throttle per domain', async () => {
     const types = (await listWorkflows()).map(({ type }) => type.name);
     const pages = Array.from({ length: PAGES + 1 }, () => 'CrawlPage');
     expect(types.toSorted()).toEqual(['Crawl', ...pages, 'DomainThrottle']);
   });
 
-  test('says in words what each of its activities and timers is for', async () => {
+  test('has a summary on every activity and timer', async () => {
     const steps = (await Promise.all((await listWorkflows()).map(readSteps))).flat();
     expect(steps.filter(({ summary }) => summary === null)).toEqual([]);
     const summaries = steps.map(({ summary }) => summary);
@@ -111,7 +111,7 @@ describe('the throttle of a domain with the stock Temporal CLI', () => {
       ...input.flatMap((json) => ['--input', json]),
     );
 
-  test('takes pause, resume, a delay as people write it, and reset, and answers with its state', async () => {
+  test('accepts pause, resume, delay and reset, and answers with its state', async () => {
     expect(await update('pause')).toMatchObject({ result: { phase: 'paused' } });
     expect(await update('resume')).toMatchObject({ result: { phase: 'open' } });
     const thirty = { minMs: 30_000, maxMs: 30_000 };
@@ -126,7 +126,7 @@ describe('the throttle of a domain with the stock Temporal CLI', () => {
     expect(await update('reset')).toMatchObject({ result: { operatorDelay: null, backoffMs: 0 } });
   });
 
-  test('says why it refuses a delay', async () => {
+  test('refuses a bad delay with the reason', async () => {
     await expect(update('delay', '"soon"')).rejects.toMatchObject({
       // Quoted once more by the CLI's log.
       stderr: expect.stringMatching(/The delay .*soon.* is refused: give a duration such as /),
@@ -134,7 +134,7 @@ describe('the throttle of a domain with the stock Temporal CLI', () => {
   });
 });
 
-describe('a crawl that runs', () => {
+describe('a running crawl', () => {
   const update = (name: string) =>
     temporal('workflow', 'update', 'execute', '--workflow-id', 'steered', '--name', name);
 

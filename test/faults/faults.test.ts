@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 test.each(RUNS.map((run, i) => ({ ...run, faults: decks[i] ?? [] })))(
-  'nothing is lost, nothing is fetched twice for nothing and no gap is broken, with seed $seed and $workers worker(s)',
+  'no page is lost, none is refetched without need and every gap holds: seed $seed, $workers worker(s)',
   async ({ seed, workers, faults }) => {
     await lab.ensureWorkers(workers);
     const run = await runOnce(lab, { crawlId: `faults-${seed}`, seed, faults });
@@ -45,7 +45,7 @@ test.each(RUNS.map((run, i) => ({ ...run, faults: decks[i] ?? [] })))(
 );
 
 // The last one: it leaves its crawl behind.
-test('a fault that fails itself breaks its run off, which is told all the same, as a violation', async () => {
+test('a fault that throws ends its run early and is reported as a violation', async () => {
   const name = 'a fault that fails itself';
   const faults = [{ name, inject: () => Promise.reject(new Error('no such thing')) }];
   const run = await runOnce(lab, { crawlId: 'faults-broken', seed: 14, faults });

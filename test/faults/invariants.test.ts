@@ -192,7 +192,7 @@ describe('attempts within policy', () => {
     expect(found).toEqual([`${B} was tried again after 1080 ms, not 1081 ms`]);
   });
 
-  test('an attempt after an outcome that is the last word is caught', () => {
+  test('an attempt after a final outcome is caught', () => {
     const found = violationsOf(({ attempts: [a, , b2] }) => ({
       attempts: [a ?? fail(), attempt(B, 1, 1_200, { outcome: 'Blocked4xx' }), b2 ?? fail()],
     }));

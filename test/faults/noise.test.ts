@@ -14,14 +14,14 @@ function fault(takesAway?: Need): Injected {
   return { fault: 'a fault', ...times, ...(takesAway && { takesAway }) };
 }
 
-test('an outage that is told once, and once more when it is over, is no noise', () => {
+test('an outage logged once at its start and once at its end is accepted', () => {
   const told = [line(AWAY), line(BACK, { level: 30 })];
   expect(judgeNoise([...told, ...told], [fault('Postgres'), fault('Postgres')])).toEqual([]);
   const each = ['worker-1', 'worker-2'].map((worker, pid) => line(AWAY, { worker, pid }));
   expect(judgeNoise(each, [fault('Postgres')])).toEqual([]);
 });
 
-test('an outage that is told twice by one process is caught', () => {
+test('an outage logged twice by one process is caught', () => {
   expect(judgeNoise([line(AWAY), line(AWAY)], [fault('Postgres'), fault('Postgres')])).toEqual([
     'worker-1 said twice of one outage that Postgres is out of reach',
   ]);
@@ -29,14 +29,14 @@ test('an outage that is told twice by one process is caught', () => {
   expect(judgeNoise(next, [fault('Postgres'), fault('Postgres')])).toEqual([]);
 });
 
-test('more outages than there were are caught', () => {
+test('more outages in the log than were injected are caught', () => {
   const twice = [line(AWAY), line(BACK), line(AWAY), line(BACK)];
   expect(judgeNoise(twice, [fault('Postgres'), fault('Temporal'), fault()])).toEqual([
     `worker-1 said 2 times in 1 outages: ${AWAY}`,
   ]);
 });
 
-test('any other warning may be said once a fault, and no more', () => {
+test('any other warning may be logged once per fault', () => {
   const often = (count: number, level = 40) => Array.from({ length: count }, () => line('odd', { level }));
   expect(judgeNoise(often(2), [fault(), fault()])).toEqual([]);
   expect(judgeNoise(often(2), [fault()])).toEqual(['worker-1 said 2 times in 1 faults: odd']);
@@ -49,7 +49,7 @@ test('any error is caught', () => {
   ]);
 });
 
-test('a log is read by its lines of JSON, whatever stands between them', () => {
+test('only JSON lines of a log are read', () => {
   const log = 'Worker ready\n{"level":40,"time":5,"pid":7,"msg":"a bug"}\n\n';
   expect(readLog('worker-1', log)).toEqual([line('a bug', { pid: 7, atMs: 5 })]);
 });

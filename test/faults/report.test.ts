@@ -25,7 +25,7 @@ test('the table has a row for each fault, with what it exposed, what was fetched
   ]);
 });
 
-test('a run that broke off is in the table, with the fault that broke it and a violation', () => {
+test('a run that ended early is in the table, with its fault and a violation', () => {
   const broken = run({
     broken: true,
     injected: [injected('kill'), injected('drop')],

@@ -20,7 +20,7 @@ afterEach(async () => {
   await wire.stop();
 });
 
-test('a client of Temporal finds a silent connection dead and asks again on another', async () => {
+test('a Temporal client detects a silent connection and retries on a new one', async () => {
   const { temporalAddress, namespace } = testEngines();
   wire = await startWire(Number(new URL(`tcp://${temporalAddress}`).port));
   connection = await connectTemporal(`127.0.0.1:${wire.port}`, KEEPALIVE);
@@ -32,7 +32,7 @@ test('a client of Temporal finds a silent connection dead and asks again on anot
   expect(await answer).toMatchObject({ namespaceInfo: { name: namespace } });
 });
 
-test('a step on Postgres gives up an answer that never comes, and the next one has another connection', async () => {
+test('a query to a silent Postgres times out, and the next one uses a new connection', async () => {
   const url = new URL(inject('templateDatabaseUrl'));
   wire = await startWire(Number(url.port));
   url.port = String(wire.port);

@@ -72,8 +72,8 @@ async function stopped(): Promise<{ code: number | null; tookMs: number; stderr:
   return { code, stderr, tookMs: performance.now() - began };
 }
 
-describe('a worker that is told to stop', () => {
-  test('lets a fetch finish that is under way, and ends with 0', async () => {
+describe('a worker that receives SIGTERM', () => {
+  test('lets a running fetch finish and exits with 0', async () => {
     const crawlId = await crawlSlowly(BRIEF_MS);
     worker.process.kill('SIGTERM');
     expect(await stopped()).toMatchObject({ code: 0 });
@@ -82,7 +82,7 @@ describe('a worker that is told to stop', () => {
     expect(web.arrivalsAt('slow', '/')).toHaveLength(1);
   });
 
-  test('sends back a fetch that takes too long, which costs the page no attempt and the site no blame', async () => {
+  test('hands back a fetch that takes too long, at no cost to page or site', async () => {
     const crawlId = await crawlSlowly(SLOW_MS);
     worker.process.kill('SIGTERM');
     const { code, tookMs } = await stopped();
@@ -96,7 +96,7 @@ describe('a worker that is told to stop', () => {
     expect(state).toMatchObject({ backoffMs: 0, stats: { overloaded: 0, unreachable: 0 } });
   });
 
-  test('stops at once when it is told a second time', async () => {
+  test('exits at once on a second signal', async () => {
     const crawlId = await crawlSlowly(SLOW_MS);
     worker.process.kill('SIGTERM');
     await worker.process.says(/Stopping: /);
@@ -121,7 +121,7 @@ function worries(log: string): string[] {
     .map(({ msg }) => msg);
 }
 
-describe('a worker that loses what it needs waits for it, says so once, and goes on by itself:', () => {
+describe('a worker that loses a dependency logs it once, waits and resumes:', () => {
   const PAGES = 20;
 
   test.each([
@@ -156,7 +156,7 @@ describe('a bug', () => {
       select: { status: true, reason: true, attempted: { select: { outcome: true, errorKind: true } } },
     });
 
-  test('in parse, persist or a sitemap is retried, then ends its page Failed with the error, and no other', async () => {
+  test('in parse, persist or a sitemap is retried, then fails only its own page with the error', async () => {
     web = await startWeb({
       slow: (path) =>
         ({
@@ -206,7 +206,7 @@ describe('a bug', () => {
     expect(said.match(/met the bug in the parser/g)).toHaveLength(MAXIMUM_ATTEMPTS);
   });
 
-  test('in a fetch is tried three times for an attempt, sends nothing, and does not pass for a loss', async () => {
+  test('in a fetch is retried three times per attempt and sends nothing', async () => {
     web = await startWeb({
       slow: (path) => ({ '/': { body: '<a href="/unfetchable">x</a>' }, '/unfetchable': title('') })[path],
     });
@@ -225,7 +225,7 @@ describe('a bug', () => {
     expect(said.filter((msg) => msg === 'a fetch broke off')).toHaveLength(3);
   });
 
-  test('that escapes everything is logged, and does not end the worker', async () => {
+  test('that nothing catches is logged and does not end the worker', async () => {
     const before = worker.log().length;
     worker.process.kill('SIGUSR2');
     await expect
