@@ -17,11 +17,11 @@ import type { OpenedCrawl, SweepResult } from '../activities/index.ts';
 import {
   type CrawlProgress,
   cancelCrawlUpdate,
-  nudgeSignal,
   pauseCrawlUpdate,
   progressQuery,
   resumeCrawlUpdate,
   type SteeredStatus,
+  sweepSignal,
 } from './messages.ts';
 import { startPages } from './page/start-pages.ts';
 import { apart, local, regular } from './proxies.ts';
@@ -62,7 +62,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
   };
   const unlessOver = { validator: () => refuseWhenOver(progress) };
   setHandler(progressQuery, () => progress);
-  setHandler(nudgeSignal, () => {
+  setHandler(sweepSignal, () => {
     nudged = true;
   });
   setHandler(pauseCrawlUpdate, () => steer('Paused'), unlessOver);

@@ -12,18 +12,18 @@ import type { ThrottleView } from '../src/throttle/view.ts';
 // The nonce comes back with the answer: a repeated update gets the recorded answer, whose `now` is old.
 export const acquireUpdate = defineUpdate<Answer & { nonce: string }, [Ask, string]>('acquire');
 // Signals, because nobody waits for the throttle to agree with what has happened.
-export const releasedSignal = defineSignal<[Release]>('released');
+export const releaseSignal = defineSignal<[Release]>('release');
 export const startedSignal = defineSignal<[{ leaseId: string } & RequestStart]>('started');
-export const withdrawnSignal = defineSignal<[{ ticket: string }]>('withdrawn');
+export const withdrawSignal = defineSignal<[{ ticket: string }]>('withdraw');
 // For operators: updates, because a bad value must come back with its reason.
 export const pauseUpdate = defineUpdate<ThrottleView, []>('pause');
 export const resumeUpdate = defineUpdate<ThrottleView, []>('resume');
 // A duration or range as people write it ("30s", "5s-15s"), or null for none.
-export const delayUpdate = defineUpdate<ThrottleView, [string | DelayRange | null]>('delay');
+export const setDelayUpdate = defineUpdate<ThrottleView, [string | DelayRange | null]>('setDelay');
 export const resetUpdate = defineUpdate<ThrottleView, []>('reset');
-export const throttleQuery = defineQuery<ThrottleView>('state');
+export const stateQuery = defineQuery<ThrottleView>('state');
 // Where the page of this workflow id stands.
-export const placeQuery = defineQuery<QueuePosition, [string]>('place');
+export const positionQuery = defineQuery<QueuePosition, [string]>('position');
 
 // To CrawlPage.
 export const grantedSignal = defineSignal<[Lease]>('granted');
@@ -31,7 +31,7 @@ export const grantedSignal = defineSignal<[Lease]>('granted');
 export const robotsHopQuery = defineQuery<RobotsHop | null>('robotsHop');
 
 // To Crawl: "look now", sent by a page that found nothing else open. Never sent by every page.
-export const nudgeSignal = defineSignal('nudge');
+export const sweepSignal = defineSignal('sweep');
 export const progressQuery = defineQuery<CrawlProgress>('progress');
 // For operators, under the names the throttle has for the same: updates, because a crawl that is over must say so.
 export const pauseCrawlUpdate = defineUpdate<CrawlProgress, []>('pause');

@@ -13,7 +13,7 @@ import { unlessNeverAllowed } from '../../src/storage/pages/never-allowed.ts';
 import type { Recorded } from '../../src/storage/pages/page-row.ts';
 import { endPage, type ParsedRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
 import type { PolitenessUnit } from '../../src/urls/index.ts';
-import { nudgeSignal } from '../../workflows/messages.ts';
+import { sweepSignal } from '../../workflows/messages.ts';
 import type { Deps } from '../deps.ts';
 import { orPoison } from '../errors.ts';
 import { makeNoteRequest } from '../fetch/record-request.ts';
@@ -139,7 +139,7 @@ function occasion({ pageId, event }: PersistInput): string {
 /** Only a courtesy: without it the crawl's next sweep finds the same. */
 async function nudge({ client, log }: Deps, crawlId: string): Promise<void> {
   try {
-    await client.workflow.getHandle(crawlId).signal(nudgeSignal);
+    await client.workflow.getHandle(crawlId).signal(sweepSignal);
   } catch (error) {
     log.debug({ crawlId, error }, 'the crawl could not be nudged');
   }

@@ -15,7 +15,7 @@ import {
   type StartVerdict,
 } from '../../src/worker/server-clock.ts';
 import { throttleId } from '../../workflows/ids.ts';
-import { releasedSignal, startedSignal, withdrawnSignal } from '../../workflows/messages.ts';
+import { releaseSignal, startedSignal, withdrawSignal } from '../../workflows/messages.ts';
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import type { Deps } from '../deps.ts';
 import type { FetchInput, Reported } from '../fetch/fetch-page.ts';
@@ -180,14 +180,14 @@ export class LeaseKeeper {
     const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`);
     if (answer.kind === 'granted' && answer.lease.id === lease.id) return null;
     // The lease is over, and this ask put its ticket in line again, for nobody.
-    await this.tell(domain, (throttle) => throttle.signal(withdrawnSignal, { ticket: ask.ticket }));
+    await this.tell(domain, (throttle) => throttle.signal(withdrawSignal, { ticket: ask.ticket }));
     return 'the lease was over already';
   }
 
   private async tellReleased(): Promise<boolean> {
     const { lease, domain } = this.input;
     const heard = await this.tell(domain, (throttle) =>
-      throttle.signal(releasedSignal, { leaseId: lease.id, ...this.word() }),
+      throttle.signal(releaseSignal, { leaseId: lease.id, ...this.word() }),
     );
     return (await this.tellElsewhere()) && heard;
   }
@@ -206,7 +206,7 @@ export class LeaseKeeper {
     return this.tell(domain, async () => {
       await client.workflow.signalWithStart<typeof DomainThrottle, [Release]>('DomainThrottle', {
         ...throttleStart(config, domain),
-        signal: releasedSignal,
+        signal: releaseSignal,
         signalArgs: [release],
       });
     });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { throttleStart } from '../../activities/slot/throttle-start.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { throttleId } from '../../workflows/ids.ts';
-import { cancelCrawlUpdate, delayUpdate } from '../../workflows/messages.ts';
+import { cancelCrawlUpdate, setDelayUpdate } from '../../workflows/messages.ts';
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
@@ -73,7 +73,7 @@ describe('when every workflow continues as new after a few events', () => {
     const start = throttleStart(amble.config, domain);
     const throttle = await amble.client.workflow.start<typeof DomainThrottle>('DomainThrottle', start);
     for (let seconds = 1; seconds <= 15; seconds += 1) {
-      await throttle.executeUpdate(delayUpdate, { args: [`${seconds}s`] });
+      await throttle.executeUpdate(setDelayUpdate, { args: [`${seconds}s`] });
       const written = async () =>
         (await amble.db.domain.findUnique({ where: { name: domain } }))?.delayMinMs ?? null;
       await expect.poll(written, { timeout: 20_000 }).toBe(seconds * 1_000);

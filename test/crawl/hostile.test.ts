@@ -1,7 +1,7 @@
 /** Sites that do not want to be crawled right now, and how much of it a whole crawl survives. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
-import { throttleQuery } from '../../workflows/messages.ts';
+import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
   await expectPolite(amble.db);
 });
 
-const stateOf = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
+const stateOf = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(stateQuery);
 const attemptsOf = (crawlId: string) =>
   amble.db.pageCrawl.findMany({ where: { page: { crawlId } }, include: { page: true } });
 

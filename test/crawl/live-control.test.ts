@@ -1,7 +1,7 @@
 /** A person's hand on a domain while crawls run: the updates that the stock Temporal CLI sends by their names. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
-import { throttleQuery } from '../../workflows/messages.ts';
+import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => web?.stop());
 
 const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site')));
-const state = () => throttle().query(throttleQuery);
+const state = () => throttle().query(stateQuery);
 const PATIENTLY = { interval: 5, timeout: 20_000 };
 const crawl = () => ({ seeds: [web.url('site')], ...web.network });
 
@@ -35,7 +35,7 @@ describe('on the throttle of a domain', () => {
     await vi.waitFor(isHeld, PATIENTLY);
     const before = web.arrivals.length;
 
-    await throttle().executeUpdate('delay', { args: ['200ms-300ms'] });
+    await throttle().executeUpdate('setDelay', { args: ['200ms-300ms'] });
     expect(web.arrivals).toHaveLength(before);
     await throttle().executeUpdate('resume');
     expect((await running.result()).pages).toEqual({ Fetched: 7 });
@@ -50,24 +50,24 @@ describe('on the throttle of a domain', () => {
 
   it('a bad delay is rejected with the reason and changes nothing', async () => {
     await amble.crawl(crawl());
-    await throttle().executeUpdate('delay', { args: ['30s'] });
+    await throttle().executeUpdate('setDelay', { args: ['30s'] });
     for (const bad of ['soon', 30, { minMs: 9, maxMs: 1 }, '2d']) {
-      await expect(throttle().executeUpdate('delay', { args: [bad] })).rejects.toMatchObject({
+      await expect(throttle().executeUpdate('setDelay', { args: [bad] })).rejects.toMatchObject({
         cause: { message: expect.stringContaining(`The delay ${JSON.stringify(bad)} is refused: `) },
       });
     }
-    await expect(throttle().executeUpdate('delay')).rejects.toMatchObject({
+    await expect(throttle().executeUpdate('setDelay')).rejects.toMatchObject({
       cause: { message: expect.stringContaining('The delay is missing: ') },
     });
     expect((await state()).operatorDelay).toEqual({ minMs: 30_000, maxMs: 30_000 });
-    await throttle().executeUpdate('delay', { args: [null] });
+    await throttle().executeUpdate('setDelay', { args: [null] });
     expect((await state()).operatorDelay).toBeNull();
   });
 
   it('pause and delay outlive the throttle, and reset takes both back', async () => {
     await amble.crawl(crawl());
     await throttle().executeUpdate('pause');
-    await throttle().executeUpdate('delay', { args: ['1h'] });
+    await throttle().executeUpdate('setDelay', { args: ['1h'] });
     const stored = () => amble.db.domain.findUniqueOrThrow({ where: { name: web.name('site') } });
     await vi.waitFor(
       async () => expect(await stored()).toMatchObject({ paused: true, delayMinMs: 3_600_000 }),

@@ -1,7 +1,7 @@
 /** A site that cannot be connected to in the middle of its crawl, and is back later. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
-import { throttleQuery } from '../../workflows/messages.ts';
+import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
@@ -31,7 +31,7 @@ it('costs only those pages an attempt that found out; the others stand aside mea
     window: 3,
   });
   const pages = () => amble.db.page.findMany({ where: { crawlId: crawl.workflowId } });
-  const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
+  const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(stateQuery);
   const seen = (page: Record<string, unknown>) =>
     vi.waitFor(async () => expect(await pages()).toContainEqual(expect.objectContaining(page)), PATIENTLY);
 

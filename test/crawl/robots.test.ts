@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { throttleId } from '../../workflows/ids.ts';
-import { throttleQuery } from '../../workflows/messages.ts';
+import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
 import { expectPolite } from '../support/expect-polite.ts';
@@ -470,7 +470,7 @@ const requestsOf = (crawlId: string) =>
 const robotsOf = (url: string) =>
   amble.db.robots.findUniqueOrThrow({ where: { origin: new URL(url).origin } });
 
-const throttleOf = (name: string) => amble.client.workflow.getHandle(throttleId(name)).query(throttleQuery);
+const throttleOf = (name: string) => amble.client.workflow.getHandle(throttleId(name)).query(stateQuery);
 
 const crawlDelayOf = async (name: string) => (await throttleOf(name)).crawlDelayMs;
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Deps } from '../../activities/index.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
 import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
-import { cancelCrawlUpdate, releasedSignal, throttleQuery } from '../../workflows/messages.ts';
+import { cancelCrawlUpdate, releaseSignal, stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { type Site, startWeb, type TestWeb } from '../support/web.ts';
@@ -37,7 +37,7 @@ function spoiled(own: Deps): Deps {
   const { connection, options } = own.client;
   const interceptor: WorkflowClientInterceptor = {
     async signal(input, next) {
-      if (faults.cutOff && input.signalName === releasedSignal.name) {
+      if (faults.cutOff && input.signalName === releaseSignal.name) {
         await faults.beforeCut();
         throw new Error('The line is dead.');
       }
@@ -86,7 +86,7 @@ async function crawl(site: Site, input: Record<string, unknown> = {}) {
   });
 }
 
-const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(throttleQuery);
+const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(stateQuery);
 
 const attemptsOf = (crawlId: string) => amble.db.pageCrawl.findMany({ where: { page: { crawlId } } });
 

@@ -10,7 +10,7 @@ import { throttleStart } from '../../activities/slot/throttle-start.ts';
 import type { Answer, Ask } from '../../src/core/slot-protocol.ts';
 import { type RunningWorker, startWorker } from '../../src/worker/worker.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';
-import { acquireUpdate, withdrawnSignal } from '../../workflows/messages.ts';
+import { acquireUpdate, withdrawSignal } from '../../workflows/messages.ts';
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
@@ -89,7 +89,7 @@ async function untilPassedOn(throttle: WorkflowHandle): Promise<void> {
 async function stir(throttle: WorkflowHandle): Promise<void> {
   const lengthOf = async () => (await throttle.describe()).historyLength;
   const before = await lengthOf();
-  await throttle.signal(withdrawnSignal, { ticket: 'none' });
+  await throttle.signal(withdrawSignal, { ticket: 'none' });
   await expect.poll(lengthOf, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + 4);
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { throttleQuery } from '../../workflows/messages.ts';
+import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
@@ -70,7 +70,7 @@ async function startCrawlInLine(id: string): Promise<void> {
   const inLine = async () => {
     const { waiting } = await amble.client.workflow
       .getHandle(`throttle:${web.name('slow')}`)
-      .query(throttleQuery);
+      .query(stateQuery);
     return waiting;
   };
   await expect.poll(inLine, { timeout: 60_000 }).toBe(seeds.length);
@@ -266,7 +266,7 @@ describe('a crawl', () => {
     await program('domain', 'pause', web.name('held'));
     await amble.start({ seeds: [web.url('moved')], ...web.network }, 'moved');
     const held = amble.client.workflow.getHandle(`throttle:${web.name('held')}`);
-    const inLine = async () => (await held.query(throttleQuery)).waiting;
+    const inLine = async () => (await held.query(stateQuery)).waiting;
     await expect.poll(inLine, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('moved'));
     expect(stdout).toContain(

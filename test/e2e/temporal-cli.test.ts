@@ -115,19 +115,19 @@ describe('the throttle of a domain with the stock Temporal CLI', () => {
     expect(await update('pause')).toMatchObject({ result: { phase: 'paused' } });
     expect(await update('resume')).toMatchObject({ result: { phase: 'open' } });
     const thirty = { minMs: 30_000, maxMs: 30_000 };
-    expect(await update('delay', '"30s"')).toMatchObject({ result: { operatorDelay: thirty } });
+    expect(await update('setDelay', '"30s"')).toMatchObject({ result: { operatorDelay: thirty } });
     const range = { minMs: 5_000, maxMs: 15_000 };
-    expect(await update('delay', '"5s-15s"')).toMatchObject({ result: { operatorDelay: range } });
-    expect(await update('delay', JSON.stringify(thirty))).toMatchObject({
+    expect(await update('setDelay', '"5s-15s"')).toMatchObject({ result: { operatorDelay: range } });
+    expect(await update('setDelay', JSON.stringify(thirty))).toMatchObject({
       result: { operatorDelay: thirty },
     });
-    expect(await update('delay', 'null')).toMatchObject({ result: { operatorDelay: null } });
-    await update('delay', '"30s"');
+    expect(await update('setDelay', 'null')).toMatchObject({ result: { operatorDelay: null } });
+    await update('setDelay', '"30s"');
     expect(await update('reset')).toMatchObject({ result: { operatorDelay: null, backoffMs: 0 } });
   });
 
   test('refuses a bad delay with the reason', async () => {
-    await expect(update('delay', '"soon"')).rejects.toMatchObject({
+    await expect(update('setDelay', '"soon"')).rejects.toMatchObject({
       // Quoted once more by the CLI's log.
       stderr: expect.stringMatching(/The delay .*soon.* is refused: give a duration such as /),
     });

@@ -1,7 +1,7 @@
 /** Row 4 of what was asked for: the fetcher of a news archive. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
-import { throttleQuery } from '../../workflows/messages.ts';
+import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 import { gapsOf, pageOf, QUICK_THROTTLE, quickened, waitsOf } from './support.ts';
@@ -78,7 +78,7 @@ describe('the preset news', () => {
     // Its robots.txt was never read, so that none was ever allowed; given up at last, each by one attempt instead of many.
     expect(attempts.map(({ errorKind }) => errorKind)).toEqual(Array(GONE.length).fill('robots'));
     const throttle = amble.client.workflow.getHandle(throttleId(away.name('gone')));
-    const { stats } = await throttle.query(throttleQuery);
+    const { stats } = await throttle.query(stateQuery);
     expect(stats.unreachable).toBeLessThan(GONE.length);
   });
 

@@ -103,7 +103,7 @@ describe('where pages soon ask again, and a fetch is soon missed', () => {
         const crawl = await amble.start({ ...input(), fetch: { totalTimeout: '1s' } });
         await expect
           .poll(() => storyOfPage(crawl.workflowId, '/').catch(() => []), PATIENTLY)
-          .toContain('signals withdrawn');
+          .toContain('signals withdraw');
         await there.resume();
         await crawl.result();
         await keepLastRuns('robots-hop-left', crawl.workflowId);

@@ -8,12 +8,12 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import {
   cancelCrawlUpdate,
-  delayUpdate,
   pauseCrawlUpdate,
   pauseUpdate,
   resetUpdate,
   resumeCrawlUpdate,
   resumeUpdate,
+  setDelayUpdate,
 } from '../../workflows/messages.ts';
 import { startAmble } from '../support/amble.ts';
 import { blockCrawlOpening } from '../support/block-crawl-opening.ts';
@@ -90,7 +90,7 @@ describe('on a server like any other', () => {
     onWeb(flatSite(2), async () => {
       const crawl = await amble.start({ ...input(), delay: '20s' });
       // Its second ask, after robots.txt: the first one waits for nothing but the throttle's birth.
-      await expect.poll(storyOfThrottle, { timeout: 20_000 }).toContain('signal released started denied');
+      await expect.poll(storyOfThrottle, { timeout: 20_000 }).toContain('signal release started not-found');
       const storyOfPage = async () =>
         storyOf(await historyOf((await pageHandle(crawl.workflowId, '/')).workflowId));
       await expect.poll(storyOfPage, { timeout: 20_000 }).toContain('completed fetchPage robots-read');
@@ -124,7 +124,7 @@ describe('on a server like any other', () => {
       const asks = async () => (await storyOfThrottle()).filter((line) => line === 'update acquire').length;
       await expect.poll(asks, { timeout: 20_000 }).toBe(5);
       await crawl.executeUpdate(pauseCrawlUpdate);
-      await throttle().executeUpdate(delayUpdate, { args: ['400ms'] });
+      await throttle().executeUpdate(setDelayUpdate, { args: ['400ms'] });
       await throttle().executeUpdate(resumeUpdate);
       const aside = { where: { crawlId: crawl.workflowId, reason: 'the crawl is paused' } };
       await expect.poll(() => amble.db.page.count(aside), { timeout: 20_000 }).toBe(3);

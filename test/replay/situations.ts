@@ -5,7 +5,7 @@
 import { type Evidence, KINDS, type Kind } from './evidence.ts';
 import { TROUBLE } from './trouble.ts';
 
-const SERVED = ['update acquire', 'answered acquire granted', 'signal released started'];
+const SERVED = ['update acquire', 'answered acquire granted', 'signal release started'];
 const WHOLE = ['completed openCrawl', 'local sweepCrawl', 'starts CrawlPage', 'timer started', 'completed'];
 
 export const SITUATIONS = {
@@ -42,7 +42,7 @@ export const SITUATIONS = {
       'completed fetchPage attempt Success document',
       'completed',
     ],
-    throttle: ['signal released started overloaded', 'signal released started ok'],
+    throttle: ['signal release started overloaded', 'signal release started ok'],
   },
   redirected: {
     crawl: WHOLE,
@@ -65,7 +65,7 @@ export const SITUATIONS = {
       'completed fetchPage attempt Success document',
       'completed',
     ],
-    throttle: ['signal released started overloaded', 'signal released started ok'],
+    throttle: ['signal release started overloaded', 'signal release started ok'],
   },
   continued: {
     crawl: ['started', 'continued as new'],
@@ -75,18 +75,18 @@ export const SITUATIONS = {
   'taken-over': {
     crawl: ['started from an earlier run', 'local sweepCrawl'],
     page: ['started from an earlier run', 'completed fetchPage attempt', 'completed'],
-    throttle: ['started from an earlier run', 'signal released started'],
+    throttle: ['started from an earlier run', 'signal release started'],
   },
   cancelled: {
     crawl: ['cancel requested', 'scheduled cancelPages', 'completed cancelPages', 'canceled'],
     page: [
       'local acquireSlot queued',
       'cancel requested',
-      'signals withdrawn',
+      'signals withdraw',
       'local persistPage',
       'canceled',
     ],
-    throttle: ['answered acquire queued', 'signal withdrawn', 'cancel requested', 'canceled'],
+    throttle: ['answered acquire queued', 'signal withdraw', 'cancel requested', 'canceled'],
   },
   'cancelled-early': {
     crawl: [
@@ -107,12 +107,12 @@ export const SITUATIONS = {
   steered: {
     crawl: ['update pause', 'local steerCrawl', 'update resume', 'local steerCrawl', 'completed'],
     page: ['local acquireSlot queued', 'signal granted', 'completed'],
-    throttle: ['update pause', 'scheduled saveDomain', 'update delay', 'update resume', 'update reset'],
+    throttle: ['update pause', 'scheduled saveDomain', 'update setDelay', 'update resume', 'update reset'],
   },
   down: {
     crawl: WHOLE,
     page: ['local acquireSlot down', 'local persistPage', 'timer fired', 'local acquireSlot', 'completed'],
-    throttle: ['signal released started unreachable', 'answered acquire down'],
+    throttle: ['signal release started unreachable', 'answered acquire down'],
   },
   sitemap: {
     crawl: WHOLE,

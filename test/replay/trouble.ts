@@ -29,12 +29,12 @@ export const TROUBLE = {
     page: [
       'local acquireSlot queued',
       'signal granted',
-      'signals released',
+      'signals release',
       'signal granted',
       'completed fetchPage attempt Success document',
       'completed',
     ],
-    throttle: ['signals granted', 'signal released lost', 'signals granted'],
+    throttle: ['signals granted', 'signal release lost', 'signals granted'],
   },
   'robots-moved': {
     page: [
@@ -61,7 +61,7 @@ export const TROUBLE = {
       'completed fetchPage robots-moved',
       'local acquireSlot queued',
       'timer fired',
-      'signals withdrawn',
+      'signals withdraw',
       'local missRobots held',
       'timer fired',
       'completed fetchPage robots-read',
@@ -76,12 +76,12 @@ export const TROUBLE = {
   lost: {
     page: [
       'timed out fetchPage heartbeat',
-      'signals released',
+      'signals release',
       'local acquireSlot',
       'completed fetchPage attempt Success document',
       'completed',
     ],
-    throttle: ['signal released lost', 'signal released started ok'],
+    throttle: ['signal release lost', 'signal release started ok'],
   },
   poisoned: {
     page: [

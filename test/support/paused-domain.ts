@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { throttleStart } from '../../activities/slot/throttle-start.ts';
 import type { ThrottleView } from '../../src/throttle/view.ts';
 import { throttleId } from '../../workflows/ids.ts';
-import { pauseUpdate, resumeUpdate, throttleQuery } from '../../workflows/messages.ts';
+import { pauseUpdate, resumeUpdate, stateQuery } from '../../workflows/messages.ts';
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import type { Amble } from './amble.ts';
 
@@ -26,7 +26,7 @@ export async function pauseDomain({ client, config }: Amble, domain: string): Pr
   const throttle = client.workflow.getHandle(throttleId(domain));
   return {
     throttle,
-    state: () => throttle.query(throttleQuery),
+    state: () => throttle.query(stateQuery),
     async resume() {
       await throttle.executeUpdate(resumeUpdate);
     },

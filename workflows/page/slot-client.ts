@@ -13,7 +13,7 @@ import type { Asking, PageCarry, PageInput } from '../../src/core/page-input.ts'
 import type { Ask, Lease, LeaseReport } from '../../src/core/slot-protocol.ts';
 import { domainOf } from '../../src/throttle/grant.ts';
 import { throttleId } from '../ids.ts';
-import { grantedSignal, releasedSignal, withdrawnSignal } from '../messages.ts';
+import { grantedSignal, releaseSignal, withdrawSignal } from '../messages.ts';
 import { apart, local, regular } from '../proxies.ts';
 import { durably } from '../run-step.ts';
 
@@ -129,7 +129,7 @@ export class Slots {
 
   /** Says what became of a lease, where its fetch did not. */
   async giveBack(domain: string, leaseId: string, said: LeaseReport): Promise<void> {
-    await tell(domain, (throttle) => throttle.signal(releasedSignal, { leaseId, ...said }));
+    await tell(domain, (throttle) => throttle.signal(releaseSignal, { leaseId, ...said }));
   }
 
   /** Leaves the line, if it stands in one; what it may have been granted meanwhile goes back with that. */
@@ -138,7 +138,7 @@ export class Slots {
     const { domain } = this.open;
     const { ticket } = this.ask(this.open);
     this.open = null;
-    await tell(domain, (throttle) => throttle.signal(withdrawnSignal, { ticket }));
+    await tell(domain, (throttle) => throttle.signal(withdrawSignal, { ticket }));
   }
 
   /** The timer is not cancelled: the page is about to end, and a cancellation would cost more than a stray wake-up. */

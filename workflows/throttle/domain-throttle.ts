@@ -17,16 +17,16 @@ import type { Ask, Grant, Release, ThrottleConfig, ThrottleState } from '../../s
 import * as rules from '../../src/throttle/index.ts';
 import {
   acquireUpdate,
-  delayUpdate,
   grantedSignal,
   pauseUpdate,
-  placeQuery,
-  releasedSignal,
+  positionQuery,
+  releaseSignal,
   resetUpdate,
   resumeUpdate,
+  setDelayUpdate,
   startedSignal,
-  throttleQuery,
-  withdrawnSignal,
+  stateQuery,
+  withdrawSignal,
 } from '../messages.ts';
 import { isGone } from '../page/slot-client.ts';
 import { throttle as steps } from '../proxies.ts';
@@ -124,7 +124,7 @@ class Shell {
       (ask, nonce) => ({ ...this.stir(() => rules.ask(state, ask, Date.now(), Math.random)), nonce }),
       { validator: (ask: Ask, _nonce: string) => refuse(rules.whyAskRefused(ask)) },
     );
-    setHandler(releasedSignal, (release) =>
+    setHandler(releaseSignal, (release) =>
       this.stir(() => {
         rules.release(state, release, Date.now(), Math.random);
         if (isDearlyLearned(release)) this.savedAt = 0;
@@ -133,11 +133,11 @@ class Shell {
     setHandler(startedSignal, ({ leaseId, ...start }) =>
       this.stir(() => rules.started(state, leaseId, start, Date.now())),
     );
-    setHandler(withdrawnSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
+    setHandler(withdrawSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
     setHandler(pauseUpdate, () => this.operate(() => rules.pause(state)));
     setHandler(resumeUpdate, () => this.operate(() => rules.resume(state)));
     setHandler(
-      delayUpdate,
+      setDelayUpdate,
       (raw) => {
         const read = rules.readDelay(raw);
         return this.operate(() => {
@@ -157,8 +157,8 @@ class Shell {
         rules.disregardInFlight(state);
       }),
     );
-    setHandler(throttleQuery, () => rules.view(state, Date.now()));
-    setHandler(placeQuery, (workflowId) => rules.queuePositionOf(state, workflowId, Date.now()));
+    setHandler(stateQuery, () => rules.view(state, Date.now()));
+    setHandler(positionQuery, (workflowId) => rules.queuePositionOf(state, workflowId, Date.now()));
   }
 
   private stir<T>(change: () => T): T {

@@ -1,7 +1,7 @@
 /** `amble page`: where one page is now and why, and every attempt at it. */
 import type { Client } from '@temporalio/client';
 import { pageWorkflowId, throttleId } from '../../../workflows/ids.ts';
-import { placeQuery, robotsHopQuery } from '../../../workflows/messages.ts';
+import { positionQuery, robotsHopQuery } from '../../../workflows/messages.ts';
 import { type AmbleConfig, BadInput } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
 import { type PageReport, readPage } from '../../storage/reports/page-report.ts';
@@ -82,7 +82,7 @@ async function placeAt(
   domain: ThrottleView,
   workflowId: string,
 ): Promise<Whereabouts | null> {
-  const place = await askWorkflow(client, throttleId(domain.domain), placeQuery, workflowId);
+  const place = await askWorkflow(client, throttleId(domain.domain), positionQuery, workflowId);
   return place && { place, domain };
 }
 

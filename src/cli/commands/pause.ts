@@ -1,6 +1,6 @@
 /** `amble pause` and `amble resume`: a crawl's row says whether it goes on, so no worker is needed to change that. */
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { nudgeSignal } from '../../../workflows/messages.ts';
+import { sweepSignal } from '../../../workflows/messages.ts';
 import { BadInput } from '../../config/index.ts';
 import { findCrawl, setPaused } from '../../storage/crawls.ts';
 import type { Database } from '../../storage/database.ts';
@@ -70,7 +70,7 @@ async function nudge(crawlId: string, options: CommonOptions): Promise<void> {
   const temporal = await joinTemporal(configFor(options));
   if (temporal === null) return;
   try {
-    await temporal.client.workflow.getHandle(crawlId).signal(nudgeSignal);
+    await temporal.client.workflow.getHandle(crawlId).signal(sweepSignal);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   } finally {

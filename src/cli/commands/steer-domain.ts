@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { throttleStart } from '../../../activities/slot/throttle-start.ts';
-import { delayUpdate } from '../../../workflows/messages.ts';
+import { setDelayUpdate } from '../../../workflows/messages.ts';
 import type { DomainThrottle } from '../../../workflows/throttle/domain-throttle.ts';
 import { readDomain } from '../../storage/reports/domains.ts';
 import { domainNow, domainOf, readDomainReport } from '../connect/domains.ts';
@@ -74,7 +74,7 @@ async function tell(
   );
   if ('delay' in update) {
     const args: [string | null] = [update.delay];
-    await client.workflow.executeUpdateWithStart(delayUpdate, { args, startWorkflowOperation });
+    await client.workflow.executeUpdateWithStart(setDelayUpdate, { args, startWorkflowOperation });
   } else {
     await client.workflow.executeUpdateWithStart(update, { startWorkflowOperation });
   }

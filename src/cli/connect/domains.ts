@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
 import { throttleId } from '../../../workflows/ids.ts';
-import { throttleQuery } from '../../../workflows/messages.ts';
+import { stateQuery } from '../../../workflows/messages.ts';
 import { type AmbleConfig, BadInput } from '../../config/index.ts';
 import { causesOf } from '../../core/error-chain.ts';
 import { keyInForce } from '../../storage/crawls.ts';
@@ -60,7 +60,7 @@ export async function domainNow(
 }
 
 export function throttleView(client: Client | null, domain: string): Promise<ThrottleView | null> {
-  return askWorkflow(client, throttleId(domain), throttleQuery);
+  return askWorkflow(client, throttleId(domain), stateQuery);
 }
 
 /** Of those that run. Where nobody answers for the first, nobody answers for the others: one silence is enough. */
