@@ -1,7 +1,7 @@
 /** What an answer to the request for a page means for that page. */
 
 import { formatBytes } from '../../src/config/bytes.ts';
-import type { AttemptReport, Found } from '../../src/core/attempt.ts';
+import type { AttemptReport, Found, RobotsDirectives } from '../../src/core/attempt.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { UrlRules } from '../../src/core/settings.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type ResponseHeaders,
   typeOf,
 } from '../../src/http/index.ts';
-import { type Directives, readDirectives } from '../../src/robots/index.ts';
+import { readDirectives } from '../../src/robots/index.ts';
 import type { EarlierCopy } from '../../src/storage/pages/cached-copy.ts';
 import { normaliseRedirect } from '../../src/urls/index.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
@@ -107,7 +107,7 @@ async function judgeSuccess(
   });
 }
 
-function directivesOf(headers: ResponseHeaders, userAgent: string): Directives {
+function directivesOf(headers: ResponseHeaders, userAgent: string): RobotsDirectives {
   return readDirectives(linesOf(headers, 'x-robots-tag'), productToken(userAgent));
 }
 

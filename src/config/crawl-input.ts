@@ -1,13 +1,12 @@
 /** What the Crawl workflow may be started with, by this program or by anybody with the Temporal CLI. */
 import { z } from 'zod';
 import { BadInput } from '../core/bad-input.ts';
-import { whyRulesUnusable } from '../core/domain-politeness.ts';
 import type { CrawlSettings, Seed, UrlRules } from '../core/settings.ts';
 import { normaliseUrl, type PolitenessUnit } from '../urls/index.ts';
 import { crawlShape, toCrawlSettings, writeCrawlSettings } from './crawl-schema.ts';
 import { isPlainObject } from './keys.ts';
 import { type Layer, parseLayers } from './layers.ts';
-import { word } from './policies.ts';
+import { whyRulesUnusable, word } from './policies.ts';
 import { count } from './values.ts';
 
 const EXAMPLE = '{"seeds":["https://example.org/"],"delay":"10s"}';

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BadInput } from '../core/bad-input.ts';
-import { whyRulesUnusable } from '../core/domain-politeness.ts';
 import { messageOf } from '../core/error-chain.ts';
 import { CONFIG_KEYS, isPlainObject } from './keys.ts';
 import { type Layer, parseLayers } from './layers.ts';
+import { whyRulesUnusable } from './policies.ts';
 import { type AmbleConfig, configSchema, DEFAULTS, toConfig } from './schema.ts';
 
 const CONFIG_FILE = 'amble.config.json';

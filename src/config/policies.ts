@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { formatDelayRange } from '../core/duration.ts';
 import type { DomainRule, UrlType } from '../core/settings.ts';
-import { hostnameOf, normaliseUrl } from '../urls/index.ts';
+import { hostnameOf, normaliseUrl, type PolitenessUnit, siteOf } from '../urls/index.ts';
 import { count, countOrNone, delayRange, NONE, value } from './values.ts';
 
 /** Every link found is compared with every pattern. */
@@ -97,4 +97,12 @@ function withoutUndefined({
     ...(concurrency !== undefined && { concurrency }),
     ...(targetConcurrency !== undefined && { targetConcurrency }),
   };
+}
+
+/** Why a rule can never apply when gaps are kept per this unit, as a sentence. null: every rule can apply. */
+export function whyRulesUnusable(rules: Record<string, DomainRule>, unit: PolitenessUnit): string | null {
+  if (unit === 'host') return null;
+  const below = Object.keys(rules).find((domain) => siteOf(domain) !== domain);
+  if (below === undefined) return null;
+  return `The rule for ${below} cannot apply, because this installation keeps one gap for all of ${siteOf(below)}; make it a rule for ${siteOf(below)}.`;
 }

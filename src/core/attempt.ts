@@ -1,6 +1,5 @@
 /** What a fetch found out: small enough for a workflow history, complete enough for the record. */
 
-import type { Directives } from '../robots/directives.ts';
 import type { Outcome } from './outcome.ts';
 
 /** One request as it went out: what the proof of politeness reads. */
@@ -29,6 +28,12 @@ export interface AllowedBy {
   agent: string;
 }
 
+/** What a page asks of robots, in <meta name="robots"> or in X-Robots-Tag. */
+export interface RobotsDirectives {
+  noindex: boolean;
+  nofollow: boolean;
+}
+
 /** A body in the content store. */
 export interface StoredBody {
   contentHash: string;
@@ -39,7 +44,7 @@ export interface StoredBody {
   /** As the header has it; what the document says of itself counts first. */
   contentLanguage: string | null;
   /** As X-Robots-Tag has them; what <meta> says is known after parsing. */
-  directives: Directives;
+  directives: RobotsDirectives;
 }
 
 export type Found =

@@ -1,6 +1,5 @@
 /** Rules per domain. What an operator sets for one domain replaces what the crawl sets for all domains. */
 
-import { type PolitenessUnit, siteOf } from '../urls/index.ts';
 import type { CrawlSettings, DomainRule } from './settings.ts';
 import type { DelayRange } from './slot-protocol.ts';
 
@@ -30,12 +29,4 @@ export function ruleFor(rules: CrawlSettings['domains'], domain: string): Domain
 function parentOf(domain: string): string {
   const dot = domain.indexOf('.');
   return dot < 0 ? '' : domain.slice(dot + 1);
-}
-
-/** Why a rule can never apply when gaps are kept per this unit, as a sentence. null: every rule can apply. */
-export function whyRulesUnusable(rules: CrawlSettings['domains'], unit: PolitenessUnit): string | null {
-  if (unit === 'host') return null;
-  const below = Object.keys(rules).find((domain) => siteOf(domain) !== domain);
-  if (below === undefined) return null;
-  return `The rule for ${below} cannot apply, because this installation keeps one gap for all of ${siteOf(below)}; make it a rule for ${siteOf(below)}.`;
 }

@@ -213,3 +213,19 @@ export interface DomainStats {
   /** How the last requests were received, the latest at the end. */
   recentResponses: ResponseClass[];
 }
+
+export function emptyStats(): DomainStats {
+  return {
+    granted: 0,
+    started: 0,
+    unused: 0,
+    withdrawn: 0,
+    lost: 0,
+    active: 0,
+    overloaded: 0,
+    broken: 0,
+    unreachable: 0,
+    averageDurationMs: null,
+    recentResponses: [],
+  };
+}

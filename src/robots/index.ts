@@ -1,4 +1,4 @@
-export { type Directives, readDirectives } from './directives.ts';
+export { readDirectives } from './directives.ts';
 export { type FreshBounds, freshForMs } from './freshness.ts';
 export { ParsedRules } from './parsed-rules.ts';
 export { parseRobots, type RobotsRules, robotsUrl } from './rules.ts';

@@ -1,13 +1,13 @@
 /** What a throttle learned, kept over its end. Only the throttle of a domain writes its row. */
 
-import type {
-  DomainStats,
-  OpenedDomain,
-  OriginOutage,
-  PersistedBounds,
-  StoredDomain,
+import {
+  type DomainStats,
+  emptyStats,
+  type OpenedDomain,
+  type OriginOutage,
+  type PersistedBounds,
+  type StoredDomain,
 } from '../core/slot-protocol.ts';
-import { emptyStats } from '../throttle/state.ts';
 import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
 

@@ -27,6 +27,6 @@ export { disregardInFlight, pause, reset, resume, setDelay } from './operator.ts
 export { type QueuePosition, queuePositionOf } from './queue-position.ts';
 export { readDelay, whyAskRefused } from './refusal.ts';
 export { expire, release, started, undeliverable } from './release.ts';
-export { emptyStats, newThrottle, type ThrottleState } from './state.ts';
+export { newThrottle, type ThrottleState } from './state.ts';
 export { type Tick, tick } from './tick.ts';
 export { type ThrottleView, view } from './view.ts';

@@ -1,11 +1,16 @@
 /** How a throttle's life begins from, and ends in, its row of `domains`. */
 
-import type { OpenedDomain, PersistedBounds, StoredDomain } from '../core/slot-protocol.ts';
+import {
+  emptyStats,
+  type OpenedDomain,
+  type PersistedBounds,
+  type StoredDomain,
+} from '../core/slot-protocol.ts';
 import { longestOf } from './crawl-delays.ts';
 import { latestStartOf, minDelayFor, noteStart } from './gap.ts';
 import { forget } from './operator.ts';
 import { wantedWindowMs } from './start-window.ts';
-import { emptyStats, type ThrottleState } from './state.ts';
+import type { ThrottleState } from './state.ts';
 
 /**
  * The row has been read and is marked as not clean. A life that did not end in order may have

@@ -2,14 +2,15 @@
  * All that a throttle knows, as plain JSON: it is carried through continue-as-new as it is. Everything that grows has a
  * bound: the queue by `queueLimit`, the leases by the crawls' concurrency, the rest by the constants here.
  */
-import type {
-  Ask,
-  DelayRange,
-  DomainStats,
-  Lease,
-  OriginOutage,
-  PersistedBounds,
-  ThrottleConfig,
+import {
+  type Ask,
+  type DelayRange,
+  type DomainStats,
+  emptyStats,
+  type Lease,
+  type OriginOutage,
+  type PersistedBounds,
+  type ThrottleConfig,
 } from '../core/slot-protocol.ts';
 
 /** Leases remembered after their end, so that a late report is judged by the lease it speaks of. */
@@ -137,21 +138,5 @@ export function newThrottle(domain: string, config: ThrottleConfig): ThrottleSta
     lastReached: {},
     grantToStartMs: null,
     stats: emptyStats(),
-  };
-}
-
-export function emptyStats(): DomainStats {
-  return {
-    granted: 0,
-    started: 0,
-    unused: 0,
-    withdrawn: 0,
-    lost: 0,
-    active: 0,
-    overloaded: 0,
-    broken: 0,
-    unreachable: 0,
-    averageDurationMs: null,
-    recentResponses: [],
   };
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PersistedBounds, StoredDomain } from '../../src/core/slot-protocol.ts';
+import { emptyStats, type PersistedBounds, type StoredDomain } from '../../src/core/slot-protocol.ts';
 import { openDomain, saveDomain } from '../../src/storage/domains.ts';
-import { emptyStats } from '../../src/throttle/state.ts';
 import { atOnce, useDatabase } from './support.ts';
 
 const db = useDatabase();

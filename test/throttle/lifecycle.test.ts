@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { StoredDomain } from '../../src/core/slot-protocol.ts';
+import { emptyStats, type StoredDomain } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   close,
-  emptyStats,
   idleAt,
   isIdle,
   mayEnd,

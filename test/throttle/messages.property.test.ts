@@ -1,11 +1,10 @@
 /** The messages themselves: repeated they change nothing, carried through JSON nothing is lost, all tickets are accounted for. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LeaseUse } from '../../src/core/slot-protocol.ts';
+import { emptyStats, type LeaseUse } from '../../src/core/slot-protocol.ts';
 import {
   ask,
   close,
-  emptyStats,
   newThrottle,
   opened,
   pause,
