@@ -39,7 +39,7 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
   const { temporalAddress, databaseUrl } = options;
   if (temporalAddress !== undefined && databaseUrl !== undefined) {
     const temporal = await givenTemporal(temporalAddress, options);
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, { log: options.say });
     return { temporal, databaseUrl, ...NOT_KEPT_UP, stop: async () => {} };
   }
   const engines = await inHome(options, (home) => both(home, options));
@@ -99,7 +99,7 @@ export async function startDatabase(
 ): Promise<Pick<Engines, 'databaseUrl' | 'stop'>> {
   const { databaseUrl } = options;
   if (databaseUrl !== undefined) {
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, { log: options.say });
     return { databaseUrl, stop: async () => {} };
   }
   return inHome(options, async (home) => ({ databaseUrl: await chooseDatabase(home, options) }));
@@ -141,7 +141,7 @@ async function chooseDatabase(
   { databaseUrl, say }: Pick<EngineOptions, 'databaseUrl' | 'say'>,
 ): Promise<string> {
   const url = databaseUrl ?? (await ensurePostgres(home, say));
-  await migrate(url);
+  await migrate(url, { log: say });
   return url;
 }
 

@@ -1,15 +1,16 @@
 /**
- * Writes the next migration: what prisma/schema.prisma has and the migrations so far do not give. Compared in a scratch
- * Postgres. Run with `npm run migration -- what it does`, read what it wrote, commit it.
+ * Writes the next migration: the difference between prisma/schema.prisma and what the migrations so far give, compared in a
+ * scratch Postgres. Run it with `npm run migration -- add page notes`, read what it wrote, and commit it. A migration must
+ * be able to run in one transaction: no CREATE INDEX CONCURRENTLY, no use of an enum value that it adds itself.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDatabase } from '../embedded/index.ts';
-import { migrationsDirectory } from './migrate-files.ts';
-import { schemaDifference } from './schema-difference.ts';
+import { startDatabase } from '../src/embedded/index.ts';
+import { migrationsDirectory } from '../src/storage/migrate.ts';
+import { schemaDifference } from './schema-engine.ts';
 
-async function difference(): Promise<string | null> {
+async function missingChanges(): Promise<string | null> {
   const home = await mkdtemp(join(tmpdir(), 'amble-migration-'));
   try {
     const { databaseUrl, stop } = await startDatabase({ home, say: () => {} });
@@ -31,12 +32,12 @@ function migrationName(words: readonly string[], now: Date): string {
 
 async function main(words: readonly string[]): Promise<number> {
   if (words.length === 0) {
-    console.error('Say in a few words what the migration does: npm run migration -- add page notes');
+    console.error('Describe the migration in a few words: npm run migration -- add page notes');
     return 2;
   }
-  const script = await difference();
+  const script = await missingChanges();
   if (script === null) {
-    console.log('The migrations already give exactly prisma/schema.prisma: nothing to write.');
+    console.log('The migrations already give exactly prisma/schema.prisma; there is nothing to write.');
     return 0;
   }
   const directory = join(migrationsDirectory, migrationName(words, new Date()));
