@@ -3,13 +3,13 @@
 import type { UrlRules } from '../core/settings.ts';
 import { readDirectives } from '../robots/directives.ts';
 import { addressesOf } from './addresses.ts';
-import { OutOfTime, Unwieldy } from './bounds.ts';
 import { decodeHtml } from './decode.ts';
 import { parseDocument, type TreeOptions } from './document.ts';
 import { LinkCollector, type PageLinks } from './links.ts';
 import { mainText } from './main-text.ts';
 import { metaContents, pragma } from './metas.ts';
 import { captionOf, type Survey, survey } from './page-elements.ts';
+import { DocumentTooComplexError, ParseTimeoutError } from './parse-limits.ts';
 import { flatAnchors, readFlat } from './streaming-extract.ts';
 import { tidy } from './text.ts';
 
@@ -61,7 +61,7 @@ const MAX_LANGUAGE_LENGTH = 35;
 export interface ParseOptions {
   /** For the tree. What takes longer is read without one ... */
   treeMs?: number;
-  /** ... or, so it is asked, not at all: OutOfTime is thrown. */
+  /** ... or, so it is asked, not at all: ParseTimeoutError is thrown. */
   orThrow?: boolean;
 }
 
@@ -71,7 +71,7 @@ export function parsePage(
 ): ParsedPage {
   const { body, url, contentType, maxLinks, rules } = source;
   const { text: html, encoding } = decodeHtml(body, contentType);
-  const document = treeOf(html, { contentType, longestMs: treeMs }, orThrow);
+  const document = treeOf(html, { contentType, timeoutMs: treeMs }, orThrow);
   const { found, text } = document === null ? readFlat(html) : surveyed(document);
   const { canonical, refreshTo, ...addresses } = addressesOf(found, { url, rules, encoding });
   const collector = new LinkCollector({ maxLinks, ...addresses });
@@ -85,7 +85,8 @@ function treeOf(html: string, options: TreeOptions, orThrow: boolean): Document 
   try {
     return parseDocument(html, options);
   } catch (error) {
-    if (error instanceof Unwieldy || (error instanceof OutOfTime && !orThrow)) return null;
+    if (error instanceof DocumentTooComplexError || (error instanceof ParseTimeoutError && !orThrow))
+      return null;
     throw error;
   }
 }

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { packageRoot } from '../core/package-root.ts';
 import { makeTurnstile } from '../worker/keyed-limiter.ts';
-import { OutOfTime } from './bounds.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
+import { ParseTimeoutError } from './parse-limits.ts';
 import type { ThreadInput } from './parse-thread.ts';
 
 export interface ParsedDocument extends ParsedPage {
@@ -54,7 +54,7 @@ function parseHere(source: PageSource): ParsedPage | null {
   try {
     return parsePage(source, { treeMs: LONGEST_HERE_MS, orThrow: true });
   } catch (error) {
-    if (error instanceof OutOfTime) return null;
+    if (error instanceof ParseTimeoutError) return null;
     throw error;
   }
 }

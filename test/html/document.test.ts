@@ -125,7 +125,7 @@ const crumbs = fc
 test('a tree built run by run is the one that cheerio builds letter by letter', () => {
   fc.assert(
     fc.property(crumbs, (text) => {
-      const ours = parseDocument(text, { contentType: 'text/html', longestMs: 60_000 });
+      const ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
       expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
     }),
     { seed: SEED, numRuns: 5_000 },
@@ -135,7 +135,7 @@ test('a tree built run by run is the one that cheerio builds letter by letter', 
 test('of many attributes with one name the first counts, as of few', () => {
   const many = Array.from({ length: 100 }, (_, n) => `a${n % 70}=${n}`).join(' ');
   const text = `<p ${many} A3=x><a href=/x ${many} HREF=/y></a ${many}><i ${many}>`;
-  const ours = parseDocument(text, { contentType: 'text/html', longestMs: 60_000 });
+  const ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
   expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
 });
 
@@ -154,7 +154,7 @@ test('the lighter tree, built piece by piece, is the one that cheerio builds', (
       const text = before + body.toString('latin1');
       let ours: Document;
       try {
-        ours = parseDocument(text, { contentType: 'text/html', longestMs: 60_000 });
+        ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
       } catch {
         // Beyond the bounds; see unwieldy.test.ts.
         return;
