@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /** No server and no engine: `npm run test:unit` runs these alone. */
 const UNIT = [
+  'architecture',
   'cli',
   'config',
   'core',

@@ -4,13 +4,13 @@
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { RobotsHop } from '../src/core/page-input.ts';
-import type { Answer, Ask, DelayRange, Lease, Release, RequestStart } from '../src/core/slot-protocol.ts';
+import type { Ask, DelayRange, Lease, Release, RequestStart, SlotAnswer } from '../src/core/slot-protocol.ts';
 import type { QueuePosition } from '../src/throttle/queue-position.ts';
 import type { ThrottleView } from '../src/throttle/view.ts';
 
 // To DomainThrottle. An update, because the page needs an answer at once: slot, place in line, or neither.
 // The nonce comes back with the answer: a repeated update gets the recorded answer, whose `now` is old.
-export const acquireUpdate = defineUpdate<Answer & { nonce: string }, [Ask, string]>('acquire');
+export const acquireUpdate = defineUpdate<SlotAnswer & { nonce: string }, [Ask, string]>('acquire');
 // Signals, because nobody waits for the throttle to agree with what has happened.
 export const releaseSignal = defineSignal<[Release]>('release');
 export const startedSignal = defineSignal<[{ leaseId: string } & RequestStart]>('started');

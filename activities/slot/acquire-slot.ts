@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { politenessFor } from '../../src/core/domain-politeness.ts';
-import type { Answer, Ask } from '../../src/core/slot-protocol.ts';
+import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
 import { knownForMs } from '../../src/storage/pages/page-age.ts';
 import { signOfLife } from '../../src/storage/pages/touch-page.ts';
 import { makeTurnstile } from '../../src/worker/keyed-limiter.ts';
@@ -21,7 +21,7 @@ export interface AcquireInput {
   asks: number;
 }
 
-export type AcquireResult = Answer | { kind: 'over'; crawlOver: boolean };
+export type AcquireResult = SlotAnswer | { kind: 'over'; crawlOver: boolean };
 
 /** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
 const ASKS_IN_FLIGHT = 4;
@@ -40,7 +40,7 @@ export function makeAcquireSlot(deps: Deps) {
 }
 
 /** An origin that was down before its page was known is given up only once the page, too, has waited for so long. */
-async function patiently({ db, config }: Deps, pageId: string, answer: Answer): Promise<Answer> {
+async function patiently({ db, config }: Deps, pageId: string, answer: SlotAnswer): Promise<SlotAnswer> {
   if (answer.kind !== 'down' || !answer.givenUp) return answer;
   return { ...answer, givenUp: (await knownForMs(db, pageId)) >= config.throttle.outageGiveUpMs };
 }
@@ -57,7 +57,7 @@ export async function askThrottle(
   domain: string,
   ask: Ask,
   updateId: string,
-): Promise<Answer> {
+): Promise<SlotAnswer> {
   const nonce = randomUUID();
   const before = readClocks();
   const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>(

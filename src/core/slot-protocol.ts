@@ -57,7 +57,7 @@ export interface Grant {
 }
 
 /** Every answer carries the throttle's `now`, from which workers learn its clock. */
-export type Answer =
+export type SlotAnswer =
   | { kind: 'granted'; lease: Lease; now: number }
   | { kind: 'queued'; position: number; expectedAt: number; now: number }
   | { kind: 'full'; retryAt: number; now: number }

@@ -1,6 +1,6 @@
 /** A page asks for a slot and is answered at once; asking again with the same ticket changes nothing. */
 
-import type { Answer, Ask } from '../core/slot-protocol.ts';
+import type { Ask, SlotAnswer } from '../core/slot-protocol.ts';
 import { expectedAt, retryAt } from './eta.ts';
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
@@ -9,7 +9,7 @@ import { nextInQueue, positionOf } from './queue.ts';
 import { endUnused, expire } from './release.ts';
 import type { ThrottleState, Waiting } from './state.ts';
 
-export function ask(state: ThrottleState, asked: Ask, now: number, random: () => number): Answer {
+export function ask(state: ThrottleState, asked: Ask, now: number, random: () => number): SlotAnswer {
   expire(state, now);
   const held = state.leases.find((open) => open.lease.ticket === asked.ticket);
   if (held) {

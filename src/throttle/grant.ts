@@ -3,7 +3,7 @@
 import type { Lease } from '../core/slot-protocol.ts';
 import { earliestStart, followedBy, minDelayFor } from './gap.ts';
 import { eligible } from './origin-outage.ts';
-import { serve } from './queue.ts';
+import { removeGranted } from './queue.ts';
 import { startWindowMs } from './start-window.ts';
 import type { ThrottleState, Waiting } from './state.ts';
 
@@ -24,7 +24,7 @@ function allowedConcurrency({ leases }: ThrottleState, next: Waiting): number {
 }
 
 /** Whose lease it is: the first part of its id. */
-export function domainOf({ id }: Pick<Lease, 'id'>): string {
+export function domainOfLease({ id }: Pick<Lease, 'id'>): string {
   return id.slice(0, id.indexOf('/'));
 }
 
@@ -65,6 +65,6 @@ export function grant(
   });
   state.stats.active = state.leases.length;
   state.draw = null;
-  serve(state.queue, next, oldest);
+  removeGranted(state.queue, next, oldest);
   return lease;
 }

@@ -19,7 +19,7 @@ export {
   mayEnd,
   needsWriting,
   opened,
-  toStored,
+  toStoredDomain,
   writing,
   written,
 } from './lifecycle.ts';

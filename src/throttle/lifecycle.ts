@@ -81,7 +81,7 @@ export function mayEnd({ queue, leases, changedBeforeOpening }: ThrottleState): 
 }
 
 /** `clean` only for the last write of an orderly end: no lease is out and none will be granted. */
-export function toStored(state: ThrottleState, clean: boolean): StoredDomain {
+export function toStoredDomain(state: ThrottleState, clean: boolean): StoredDomain {
   const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...state.leases.map(latestStartOf)];
   const { gapMs, startWindowMs } = boundsToPersist(state);
   return {

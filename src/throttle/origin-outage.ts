@@ -5,7 +5,7 @@
  * the first failure may be a hiccup: then the next page knocks at once, and only if that fails too is the origin down.
  */
 
-import type { Answer, Ask } from '../core/slot-protocol.ts';
+import type { Ask, SlotAnswer } from '../core/slot-protocol.ts';
 import { endOfBlock } from './jitter.ts';
 import {
   type OpenLease,
@@ -61,7 +61,7 @@ export function downAnswer(
   { origin }: Ask,
   now: number,
   random: () => number,
-): Extract<Answer, { kind: 'down' }> | null {
+): Extract<SlotAnswer, { kind: 'down' }> | null {
   const outage = state.outages[origin];
   if (!outage || outage.until <= now) return null;
   const { until, since, failures, error } = outage;

@@ -26,7 +26,7 @@ export function nextInQueue(queue: Queue): Waiting | undefined {
 }
 
 /** The ticket has got its slot: it leaves, and its crawl goes to the end of the turn. `oldest` of those who could go. */
-export function serve(queue: Queue, ticket: Waiting, oldest = queue.waiting[0]): void {
+export function removeGranted(queue: Queue, ticket: Waiting, oldest = queue.waiting[0]): void {
   if (oldest === ticket) queue.passedOldest = 0;
   else if (!ticket.atFront) queue.passedOldest += 1;
   queue.waiting = queue.waiting.filter((other) => other !== ticket);
@@ -42,7 +42,7 @@ export function upcoming(queue: Queue, count: number): Waiting[] {
   while (order.length < count) {
     const next = nextInQueue(rest);
     if (!next) break;
-    serve(rest, next);
+    removeGranted(rest, next);
     order.push(next);
   }
   return order;

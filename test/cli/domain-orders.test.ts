@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { delayOrder, PAUSE, RESET, RESUME } from '../../src/cli/domain-orders.ts';
 import type { StoredDomain } from '../../src/core/slot-protocol.ts';
-import { newThrottle, toStored } from '../../src/throttle/index.ts';
+import { newThrottle, toStoredDomain } from '../../src/throttle/index.ts';
 import { CONFIG } from '../throttle/support.ts';
 
-const AS_NEW = toStored(newThrottle('example.org', CONFIG), true);
+const AS_NEW = toStoredDomain(newThrottle('example.org', CONFIG), true);
 
 describe('an order to a domain counts as written down when its row says so', () => {
   it.each<[string, Partial<StoredDomain>]>([

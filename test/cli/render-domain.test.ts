@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { renderDomains } from '../../src/cli/render/domain.ts';
-import { newThrottle, toStored } from '../../src/throttle/index.ts';
+import { newThrottle, toStoredDomain } from '../../src/throttle/index.ts';
 import { CONFIG } from '../throttle/support.ts';
 
 const NOW = new Date(2026, 0, 31, 14, 0, 0);
@@ -10,7 +10,7 @@ it.each([
   [[at(14, 10), at(14, 30)], 'down until 14:30:00'],
   [[at(13, 50)], 'down when last tried'],
 ])('a domain without a throttle says what its row knows of outages: %s', (untils, state) => {
-  const stored = toStored(newThrottle('example.org', CONFIG), true);
+  const stored = toStoredDomain(newThrottle('example.org', CONFIG), true);
   const outages = Object.fromEntries(
     untils.map((until, n) => [
       `http://example.org:${n}`,

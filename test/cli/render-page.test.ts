@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderPage, type Surroundings, whereAndWhy } from '../../src/cli/render/page.ts';
 import type { StoredDomain } from '../../src/core/slot-protocol.ts';
 import type { PageReport } from '../../src/storage/reports/page-report.ts';
-import { newThrottle, toStored, view } from '../../src/throttle/index.ts';
+import { newThrottle, toStoredDomain, view } from '../../src/throttle/index.ts';
 import type { ThrottleView } from '../../src/throttle/view.ts';
 import { CONFIG } from '../throttle/support.ts';
 
@@ -91,7 +91,7 @@ describe('a page that has not begun', () => {
 
   /** As its throttle tells it, and as its row does where no worker answers for that. */
   function saidOf(live: Partial<ThrottleView>, stored: Partial<StoredDomain>): string[] {
-    const row = { ...toStored(newThrottle('example.org', CONFIG), true), ...stored };
+    const row = { ...toStoredDomain(newThrottle('example.org', CONFIG), true), ...stored };
     const known = { name: 'example.org', stored: row, writtenAt: NOW };
     const domains = [
       { domain: 'example.org', live: { ...THROTTLE, ...live }, known: null },
@@ -262,7 +262,7 @@ describe('a page that has begun', () => {
     expect(say({ page })).toBe(
       'it waits for a slot of example.org, whose throttle does not answer: is a worker running?',
     );
-    const paused = { ...toStored(newThrottle('example.org', CONFIG), true), paused: true };
+    const paused = { ...toStoredDomain(newThrottle('example.org', CONFIG), true), paused: true };
     const known = { name: 'example.org', stored: paused, writtenAt: NOW };
     const around = { ...ALONE, domain: { domain: 'example.org', live: null, known } };
     expect(whereAndWhy(aPage({ page }), around, NOW)).toBe(

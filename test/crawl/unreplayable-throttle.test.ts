@@ -7,7 +7,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { throttleStart } from '../../activities/slot/throttle-start.ts';
-import type { Answer, Ask } from '../../src/core/slot-protocol.ts';
+import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
 import { type RunningWorker, startWorker } from '../../src/worker/worker.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';
 import { acquireUpdate, withdrawSignal } from '../../workflows/messages.ts';
@@ -49,7 +49,7 @@ function worker(): Promise<RunningWorker> {
   });
 }
 
-async function ask(number: number): Promise<Answer> {
+async function ask(number: number): Promise<SlotAnswer> {
   const question: Ask = {
     ticket: `ticket-${number}`,
     workflowId: `nobody-${number}`,

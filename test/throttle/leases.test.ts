@@ -6,7 +6,7 @@ import {
   release,
   started,
   tick,
-  toStored,
+  toStoredDomain,
   undeliverable,
   written,
 } from '../../src/throttle/index.ts';
@@ -295,7 +295,7 @@ describe('the start window', () => {
       expect(needsWriting(state)).toBe(true);
       const lease = granted(state, anAsk('early', wish), NOON);
       expect(windowOf(lease)).toBe(3_000);
-      written(state, toStored(state, false));
+      written(state, toStoredDomain(state, false));
       release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
       expect(windowOf(granted(state, anAsk('late', wish), NOON))).toBe(8_000);
     });

@@ -17,7 +17,7 @@ import {
   setDelay,
   type ThrottleState,
   tick,
-  toStored,
+  toStoredDomain,
   view,
   writing,
   written,
@@ -84,7 +84,7 @@ describe('a new life', () => {
       blockedUntil: NOON + 9,
       crawlDelays: { 'https://a': 9 },
     };
-    expect(toStored(reopened(row), false)).toMatchObject(row);
+    expect(toStoredDomain(reopened(row), false)).toMatchObject(row);
   });
 
   test('knows how long the site took to answer, and how it received the last requests', () => {
@@ -96,7 +96,7 @@ describe('a new life', () => {
       release(before, { leaseId: id, use }, now, middle);
     }
     const next = newThrottle('example.org', CONFIG);
-    opened(next, reading(toStored(before, true)), NOON + 60_000);
+    opened(next, reading(toStoredDomain(before, true)), NOON + 60_000);
     expect(view(next, NOON + 60_000)).toMatchObject({
       recent: { requests: 2, failures: 1 },
       stats: { started: 2, averageDurationMs: 250, recentResponses: ['ok', 'overloaded'] },
@@ -130,7 +130,11 @@ describe('a throttle ends', () => {
     release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
     expect(idleAt(state)).toBe(NOON + 7_000 + CONFIG.idleTimeoutMs);
     expect(isIdle(state, NOON + 7_000 + CONFIG.idleTimeoutMs)).toBe(true);
-    expect(toStored(state, true)).toMatchObject({ clean: true, lastStart: NOON + 6_000, lastGapMs: 1_000 });
+    expect(toStoredDomain(state, true)).toMatchObject({
+      clean: true,
+      lastStart: NOON + 6_000,
+      lastGapMs: 1_000,
+    });
   });
 
   test('neither while pages wait, nor while it is paused, nor before a Retry-After is over', () => {
@@ -151,7 +155,7 @@ describe('a throttle ends', () => {
     const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
     release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
     close(state);
-    const row = toStored(state, true);
+    const row = toStoredDomain(state, true);
     expect(mayEnd(state)).toBe(true);
 
     expect(ask(state, anAsk('latecomer'), NOON + 1_000_000, middle).kind).toBe('queued');
@@ -165,7 +169,7 @@ describe('a throttle ends', () => {
   test('not before a word of the operator that came while its end was written is written too', () => {
     const state = openThrottle();
     close(state);
-    const row = toStored(state, true);
+    const row = toStoredDomain(state, true);
     pause(state);
     expect(mayEnd(state)).toBe(false);
     opened(state, reading(row), NOON);
@@ -175,7 +179,7 @@ describe('a throttle ends', () => {
   test('and what it stores while leases are out counts them as started at their startBy', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('out', { delay: { minMs: 1, maxMs: 30_000 } }), NOON);
-    expect(toStored(state, false)).toMatchObject({ lastStart: lease.startBy, lastGapMs: 30_000 });
+    expect(toStoredDomain(state, false)).toMatchObject({ lastStart: lease.startBy, lastGapMs: 30_000 });
   });
 });
 
@@ -220,7 +224,7 @@ describe('the operator', () => {
       crawlDelays: { [ORIGIN]: 20_000 },
     };
     const afterReset = (state: ThrottleState) => {
-      expect(toStored(state, true)).toMatchObject({
+      expect(toStoredDomain(state, true)).toMatchObject({
         backoffMs: 0,
         blockedUntil: null,
         outages: {},
@@ -279,7 +283,7 @@ describe('what the row assures', () => {
     expect(ask(state, anAsk('patient', { delay: fixed(5_000) }), NOON, middle).kind).toBe('queued');
     expect(ticked(state, NOON)).toEqual([]);
     expect(needsWriting(state)).toBe(true);
-    written(state, toStored(state, false));
+    written(state, toStoredDomain(state, false));
     expect(needsWriting(state)).toBe(false);
     expect(ticked(state, NOON)).toHaveLength(1);
   });
@@ -290,7 +294,7 @@ describe('what the row assures', () => {
     const first = granted(state, anAsk('first'), NOON);
     expect(first.startBy - first.notBefore).toBe(CONFIG.startWindowMs);
     expect(needsWriting(state)).toBe(true);
-    written(state, toStored(state, false));
+    written(state, toStoredDomain(state, false));
     release(state, { leaseId: first.id, use: { kind: 'unused' } }, NOON, middle);
     const second = granted(state, anAsk('second'), NOON);
     expect(second.startBy - second.notBefore).toBe(40_000);
@@ -298,7 +302,7 @@ describe('what the row assures', () => {
 
   test('is the lesser of old and new while a write is under way', () => {
     const state = persistedBounds(60_000, 10_000);
-    writing(state, { ...toStored(state, false), lastGapMs: 20_000, startWindowMs: 30_000 });
+    writing(state, { ...toStoredDomain(state, false), lastGapMs: 20_000, startWindowMs: 30_000 });
     expect(state.persistedBounds).toEqual({ gapMs: 10_000, startWindowMs: 30_000 });
   });
 
@@ -307,7 +311,7 @@ describe('what the row assures', () => {
     state.grantToStartMs = 50_000;
     const lease = granted(state, anAsk('long', { delay: fixed(30_000) }), NOON);
     state.grantToStartMs = 1;
-    const row = toStored(state, false);
+    const row = toStoredDomain(state, false);
     expect(row.startWindowMs).toBeGreaterThanOrEqual(lease.startBy - lease.notBefore);
     expect(row.lastGapMs).toBe(30_000);
   });

@@ -15,7 +15,7 @@ import {
   started,
   type ThrottleState,
   tick,
-  toStored,
+  toStoredDomain,
   undeliverable,
   view,
   withdraw,
@@ -85,7 +85,7 @@ const others = fc.constantFrom<[string, Message]>(
   [
     'opened',
     (state, now) =>
-      opened(state, reading({ ...toStored(state, false), backoffMs: 2_000, stats: emptyStats() }), now),
+      opened(state, reading({ ...toStoredDomain(state, false), backoffMs: 2_000, stats: emptyStats() }), now),
   ],
   ['close', close],
   ['tick', (state, now) => tick(state, now, middle)],

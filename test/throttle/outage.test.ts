@@ -9,7 +9,7 @@ import {
   started,
   type ThrottleState,
   tick,
-  toStored,
+  toStoredDomain,
   view,
 } from '../../src/throttle/index.ts';
 import {
@@ -180,7 +180,7 @@ describe('an origin that cannot be reached', () => {
 
   test('is still down in the next life of its throttle', () => {
     const next = newThrottle('example.org', CONFIG);
-    opened(next, reading(toStored(downSinceNoon(), true)), NOON + MINUTE);
+    opened(next, reading(toStoredDomain(downSinceNoon(), true)), NOON + MINUTE);
     expect(asked(next, 'late', NOON + 2 * MINUTE)).toMatchObject({ kind: 'down', since: NOON });
     request(next, 'ok', NOON + FIRST_MS);
     expect(next.outages).toEqual({});

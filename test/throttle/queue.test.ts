@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextInQueue, positionOf, serve, upcoming } from '../../src/throttle/queue.ts';
+import { nextInQueue, positionOf, removeGranted, upcoming } from '../../src/throttle/queue.ts';
 import type { Queue, Waiting } from '../../src/throttle/state.ts';
 import { anAsk, NOON } from './support.ts';
 
@@ -35,7 +35,7 @@ describe('the queue', () => {
       const next = nextInQueue(queue);
       expect(next?.ticket).toBe(expected);
       if (!next) return;
-      serve(queue, next);
+      removeGranted(queue, next);
       if (expected === 'single1')
         queue.waiting.push({ ...anAsk('single2', { crawlId: 'single' }), askedAt: NOON });
     }
@@ -80,7 +80,7 @@ test('nobody starves: newcomers pass the oldest ticket by at most four times, wh
         const next = nextInQueue(queue);
         if (!next) continue;
         if (queue.waiting[0] !== oldest) [oldest, passed] = [queue.waiting[0], 0];
-        serve(queue, next);
+        removeGranted(queue, next);
         if (next !== oldest && !next.atFront) passed += 1;
         expect(passed).toBeLessThanOrEqual(4);
       }

@@ -11,7 +11,7 @@ import {
 import { formatDuration, ordinal, truncateSummary } from '../../src/core/format.ts';
 import type { Asking, PageCarry, PageInput } from '../../src/core/page-input.ts';
 import type { Ask, Lease, LeaseReport } from '../../src/core/slot-protocol.ts';
-import { domainOf } from '../../src/throttle/grant.ts';
+import { domainOfLease } from '../../src/throttle/grant.ts';
 import { throttleId } from '../ids.ts';
 import { grantedSignal, releaseSignal, withdrawSignal } from '../messages.ts';
 import { apart, local, regular } from '../proxies.ts';
@@ -123,7 +123,7 @@ export class Slots {
   /** As lost: the former life may have heard of it in another way, and have its fetch under way still. */
   private sendBack(lease: Lease): Promise<void> {
     return CancellationScope.nonCancellable(() =>
-      this.giveBack(domainOf(lease), lease.id, { use: { kind: 'lost' } }),
+      this.giveBack(domainOfLease(lease), lease.id, { use: { kind: 'lost' } }),
     );
   }
 

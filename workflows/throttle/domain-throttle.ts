@@ -209,7 +209,7 @@ class Shell {
     this.saving = true;
     this.unsaved = false;
     this.savedAt = Date.now();
-    const stored = rules.toStored(state, clean);
+    const stored = rules.toStoredDomain(state, clean);
     rules.writing(state, stored);
     await steps.saveDomain.executeWithOptions(
       { summary: truncateSummary(`write down what was learned of ${domain}`) },

@@ -3,7 +3,6 @@
  * it end and come back, continues it as new, terminates it. Checks at every grant what can be seen only then.
  */
 import {
-  type Answer,
   type Ask,
   ask,
   boundsToPersist,
@@ -15,11 +14,12 @@ import {
   needsWriting,
   newThrottle,
   opened,
+  type SlotAnswer,
   type StoredDomain,
   type ThrottleConfig,
   type ThrottleState,
   tick,
-  toStored,
+  toStoredDomain,
   undeliverable,
   writing,
   written,
@@ -66,7 +66,7 @@ export class Host {
   }
 
   /** Update-with-start. */
-  ask(asked: Ask): Answer {
+  ask(asked: Ask): SlotAnswer {
     this.#asks.set(asked.ticket, asked);
     const state = this.state ?? this.#begin();
     const answer = ask(state, asked, this.#world.serverNow, this.#world.random);
@@ -86,7 +86,7 @@ export class Host {
   operate(apply: (state: ThrottleState) => void): void {
     if (!this.state) return;
     apply(this.state);
-    if (this.state.openedAt !== null) this.row = toStored(this.state, false);
+    if (this.state.openedAt !== null) this.row = toStoredDomain(this.state, false);
     this.#pump();
   }
 
@@ -117,7 +117,7 @@ export class Host {
         startWindowMs: Math.max(before?.clean === false ? before.startWindowMs : 0, wanted.startWindowMs),
       };
       this.row = {
-        ...(before ?? toStored(state, false)),
+        ...(before ?? toStoredDomain(state, false)),
         clean: false,
         lastGapMs: persistedBounds.gapMs,
         startWindowMs: persistedBounds.startWindowMs,
@@ -133,7 +133,7 @@ export class Host {
   /** Writes the end; if somebody came meanwhile, goes on. */
   #end(state: ThrottleState, life: number): void {
     close(state);
-    const row = toStored(state, true);
+    const row = toStoredDomain(state, true);
     this.#afterStep(life, () => {
       this.row = row;
       this.#afterStep(life, (current) => {
@@ -163,7 +163,7 @@ export class Host {
   #write(state: ThrottleState, life: number): void {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    const row = toStored(state, false);
+    const row = toStoredDomain(state, false);
     writing(state, row);
     const done = (): void => {
       this.#isWriting = false;

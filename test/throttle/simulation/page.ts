@@ -1,5 +1,5 @@
 /** A CrawlPage that wants one request: asks, waits, passes its lease on, starts over when that came to nothing. */
-import { type Answer, type Ask, type Lease, withdraw } from '../../../src/throttle/index.ts';
+import { type Ask, type Lease, type SlotAnswer, withdraw } from '../../../src/throttle/index.ts';
 import type { Wire } from './fetching.ts';
 import type { Host, Receiver } from './host.ts';
 import type { Machine } from './machine.ts';
@@ -81,7 +81,7 @@ export class Page implements Receiver {
     );
   }
 
-  #answered(ticket: string, answer: Answer): void {
+  #answered(ticket: string, answer: SlotAnswer): void {
     if (answer.kind === 'granted') this.hear(answer.lease);
     else if (ticket === this.#ticket && this.#waiting) {
       if (answer.kind === 'down') {
@@ -95,7 +95,7 @@ export class Page implements Receiver {
   }
 
   /** Comes back with a new ticket; the old one has no place in the queue any more. */
-  #standAside({ retryAt, givenUp }: Extract<Answer, { kind: 'down' }>): void {
+  #standAside({ retryAt, givenUp }: Extract<SlotAnswer, { kind: 'down' }>): void {
     this.#waiting = false;
     this.closed = givenUp;
     if (!givenUp) this.#world.after(retryAt - this.#world.now, () => this.wantSlot());

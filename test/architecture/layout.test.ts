@@ -1,0 +1,176 @@
+/** Which part of the program may import which. The arrows point one way, so that each part can be read without those above it. */
+import { expect, test } from 'vitest';
+import { type Import, readSources, roomOf, type Source } from './sources.ts';
+
+const LIBRARIES = ['core', 'urls', 'http', 'robots', 'html', 'sitemaps', 'verify', 'config', 'storage'];
+
+/** By room, from the bottom up. A room may always import itself. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  core: [],
+  throttle: ['core'],
+  urls: ['core'],
+  http: ['core'],
+  robots: ['core', 'http', 'urls'],
+  html: ['core', 'robots', 'urls'],
+  sitemaps: ['core', 'html', 'robots', 'urls'],
+  verify: ['core', 'robots', 'urls'],
+  config: ['core', 'http', 'robots', 'urls'],
+  storage: ['core', 'sitemaps', 'urls', 'verify'],
+  embedded: ['core', 'storage'],
+  demo: ['core'],
+  workflows: ['core', 'throttle'],
+  // What activities use of the worker process: its clock, its content store, its limiters.
+  worker: ['core', 'storage'],
+  activities: [...LIBRARIES, 'throttle', 'worker', 'workflows'],
+  cli: [...LIBRARIES, 'activities', 'demo', 'embedded', 'throttle', 'worker', 'workflows'],
+};
+
+/** Files that put the parts together. */
+const ALSO_MAY_IMPORT: Record<string, readonly string[]> = {
+  'src/cli.ts': ['cli'],
+  'src/worker/worker.ts': [...LIBRARIES, 'activities', 'throttle', 'workflows'],
+};
+
+/** All that lies in src itself. */
+const ENTRY_POINTS = ['src/cli.ts'];
+
+const MAX_LINES = 300;
+
+/** What workflow code may load in Temporal's sandbox: neither Node's modules nor anything that talks to the outside. */
+const SANDBOX_PACKAGES = ['@temporalio/workflow', '@temporalio/common'];
+
+/** Known violations, to be mended where they are: this list may only get shorter. */
+const KNOWN = new Set<string>([
+  'src/html/parser.ts → src/worker/keyed-limiter.ts',
+  'src/storage/make-migration.ts → src/embedded/index.ts',
+  'src/storage/reports/requests.ts → src/worker/remember.ts',
+  'src/verify/prove.ts → src/worker/remember.ts',
+  // Cycles.
+  'activities/slot/lease-keeper.ts → activities/fetch/fetch-page.ts',
+  'activities/fetch/fetch-document.ts → activities/fetch/fetch-page.ts',
+  'activities/fetch/fetch-robots.ts → activities/fetch/fetch-page.ts',
+  'activities/fetch/robots-unavailable.ts → activities/fetch/fetch-page.ts',
+  'src/cli/run-crawl.ts → src/cli/commands/crawl.ts',
+  // Too long.
+  'workflows/page/crawl-page.ts',
+  // Names exported twice.
+  'Hold',
+  'Wait',
+  'Wanted',
+  'Wish',
+  'remember',
+  'renderPage',
+]);
+
+const sources = readSources();
+const byPath = new Map(sources.map((source) => [source.path, source]));
+
+test('every import goes to a part of the program below its own', () => {
+  const violations = importsBetweenRooms()
+    .filter(({ source, imported }) => !isAllowed(source, imported))
+    .map(({ source, imported }) => {
+      const room = roomOf(source.path);
+      const allowed = MAY_IMPORT[room]?.join(', ') || 'nothing';
+      return `${source.path} imports ${imported.file}, but of the other parts ${room} may import only: ${allowed}.`;
+    });
+  expect(violations).toEqual([]);
+});
+
+test('no file imports itself through others', () => {
+  expect(cycles().map((cycle) => `Import cycle: ${cycle.join(' → ')}.`)).toEqual([]);
+});
+
+test('workflow code loads nothing that its sandbox lacks', () => {
+  const violations = loadedFrom('workflows/index.ts').flatMap(({ path, imports }) =>
+    imports
+      .filter(({ file, typeOnly, specifier }) => file === null && !typeOnly && !isInSandbox(specifier))
+      .map(({ specifier }) => `${path} imports ${specifier}, but workflows load it.`),
+  );
+  expect(violations).toEqual([]);
+});
+
+test('nothing but entry points lies loose in src', () => {
+  expect(
+    sources.map(({ path }) => path).filter((path) => path.split('/').length === 2 && path.startsWith('src/')),
+  ).toEqual(ENTRY_POINTS);
+});
+
+test(`no file has more than ${MAX_LINES} lines`, () => {
+  const long = sources
+    .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+    .filter(({ path, lines }) => lines > MAX_LINES && !KNOWN.has(path))
+    .map(({ path, lines }) => `${path} has ${lines} lines.`);
+  expect(long).toEqual([]);
+});
+
+test('no two files export different things under one name', () => {
+  const EXPORTED = /^export (?:async )?(?:function\*?|const|class|interface|type|enum) (\w+)/gm;
+  const exporters = new Map<string, string[]>();
+  for (const { path, text } of sources) {
+    for (const [, name = ''] of text.matchAll(EXPORTED)) {
+      exporters.set(name, [...(exporters.get(name) ?? []), path]);
+    }
+  }
+  const shared = [...exporters]
+    .filter(([name, paths]) => paths.length > 1 && !KNOWN.has(name))
+    .map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}.`);
+  expect(shared).toEqual([]);
+});
+
+function importsBetweenRooms(): Array<{ source: Source; imported: Import }> {
+  return sources
+    .flatMap((source) => source.imports.map((imported) => ({ source, imported })))
+    .filter(
+      ({ source, imported }) => imported.file !== null && roomOf(imported.file) !== roomOf(source.path),
+    );
+}
+
+function isAllowed(source: Source, imported: Import): boolean {
+  const file = imported.file ?? '';
+  if (isActivityType(source, imported) || KNOWN.has(`${source.path} → ${file}`)) return true;
+  const allowed = [...(MAY_IMPORT[roomOf(source.path)] ?? []), ...(ALSO_MAY_IMPORT[source.path] ?? [])];
+  return allowed.includes(roomOf(file));
+}
+
+/** Temporal derives a workflow's proxies from the types of its activities: the one arrow that points upwards. */
+function isActivityType(source: Source, { file, typeOnly }: Import): boolean {
+  return typeOnly && roomOf(source.path) === 'workflows' && roomOf(file ?? '') === 'activities';
+}
+
+function isInSandbox(specifier: string): boolean {
+  return SANDBOX_PACKAGES.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+}
+
+/** The file and all that it loads at run time. */
+function loadedFrom(entry: string): Source[] {
+  const loaded = new Map<string, Source>();
+  const load = (path: string): void => {
+    const source = byPath.get(path);
+    if (!source || loaded.has(path)) return;
+    loaded.set(path, source);
+    for (const { file, typeOnly } of source.imports) if (file !== null && !typeOnly) load(file);
+  };
+  load(entry);
+  return [...loaded.values()];
+}
+
+/** One cycle for each import that closes one, as the files on its way. Imports of types count: a reader follows them, too. */
+function cycles(): string[][] {
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) {
+      found.push([...way.slice(way.indexOf(path)), path]);
+      return;
+    }
+    const source = byPath.get(path);
+    if (!source || done.has(path)) return;
+    for (const imported of source.imports) {
+      if (isActivityType(source, imported) || KNOWN.has(`${path} → ${imported.file}`)) continue;
+      visit(imported.file ?? '', [...way, path]);
+    }
+    done.add(path);
+  };
+  for (const { path } of sources) visit(path, []);
+  return found;
+}
