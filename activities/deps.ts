@@ -8,8 +8,8 @@ import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
 import type { PolitenessUnit } from '../src/urls/index.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
-import type { Outages } from '../src/worker/dependencies.ts';
-import type { LoopLag } from '../src/worker/event-loop-lag.ts';
+import type { DependencyHealth } from '../src/worker/dependency-health.ts';
+import type { EventLoopLag } from '../src/worker/event-loop-lag.ts';
 import type { LocalRequestStarts } from '../src/worker/local-request-starts.ts';
 import type { ServerClock } from '../src/worker/server-clock.ts';
 
@@ -22,9 +22,9 @@ export interface Deps {
   clock: ServerClock;
   starts: LocalRequestStarts;
   parse: Parse;
-  lag: LoopLag;
+  lag: EventLoopLag;
   log: Logger;
-  outages: Outages;
+  dependencies: DependencyHealth;
   /** Settings never change once a crawl is open, so they are read once. */
   crawlOf(crawlId: string): Promise<CrawlRecord & { keyedBy: PolitenessUnit }>;
 }

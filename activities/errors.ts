@@ -24,7 +24,7 @@ export function orPoison(deps: Deps, error: unknown, poison: Poison): unknown {
 }
 
 /** Whether the next try may end otherwise. */
-export function mayPass({ outages }: Deps, error: unknown): boolean {
+export function mayPass({ dependencies: outages }: Deps, error: unknown): boolean {
   const { info, cancellationSignal } = Context.current();
-  return cancellationSignal.aborted || outages.explain(error) || info.attempt < MOST_TRIES;
+  return cancellationSignal.aborted || outages.reportIfUnavailable(error) || info.attempt < MOST_TRIES;
 }

@@ -10,13 +10,13 @@ const TASK_QUEUE = 'bench-bare';
 const AT_ONCE = 50;
 
 /** Runs that many bare workflows and returns the seconds they took. */
-export type RunBare = (workflows: number) => Promise<number>;
+export type RunBareWorkflows = (workflows: number) => Promise<number>;
 
 /** With a worker of its own for as long as `work` takes: between two measurements it waits, which costs nothing. */
 export async function withBareWorker(
   client: Client,
   address: string,
-  work: (runBare: RunBare) => Promise<void>,
+  work: (runBare: RunBareWorkflows) => Promise<void>,
 ): Promise<void> {
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
@@ -29,7 +29,7 @@ export async function withBareWorker(
       logger: new DefaultLogger('WARN'),
     }),
   });
-  const runBare: RunBare = async (workflows) => {
+  const runBare: RunBareWorkflows = async (workflows) => {
     const began = performance.now();
     await inParallel(AT_ONCE, Array.from({ length: workflows }), async () => {
       await client.workflow.execute<typeof Bare>('Bare', {

@@ -1,16 +1,16 @@
 /** How a benchmark says what it found: a line a figure, and exit code 1 where one misses what is wanted of it. */
 
-export type Wanted = { atLeast: number } | { atMost: number };
+export type Target = { atLeast: number } | { atMost: number };
 
-export function figure(name: string, value: string): void {
+export function printResult(name: string, value: string): void {
   console.log(`${name.padEnd(22)} ${value}`);
 }
 
 /** `remark`: where the figure comes from. */
-export function judge(
+export function checkResult(
   name: string,
   value: number,
-  wanted: Wanted,
+  wanted: Target,
   { digits = 2, remark }: { digits?: number; remark?: string } = {},
 ): void {
   const [met, words] =
@@ -18,7 +18,7 @@ export function judge(
       ? [value >= wanted.atLeast, `at least ${wanted.atLeast}`]
       : [value <= wanted.atMost, `at most ${wanted.atMost}`];
   const said = [...(remark === undefined ? [] : [remark]), `wanted: ${words}`, ...(met ? [] : ['MISSED'])];
-  figure(name, `${value.toFixed(digits)}  (${said.join('; ')})`);
+  printResult(name, `${value.toFixed(digits)}  (${said.join('; ')})`);
   if (!met) process.exitCode = 1;
 }
 

@@ -19,8 +19,8 @@ import { admitDue, countPages, findStalled } from '../src/storage/frontier/sweep
 import { migrate } from '../src/storage/migrate.ts';
 import { recordAttempt } from '../src/storage/pages/record-attempt.ts';
 import { signOfLife } from '../src/storage/pages/touch-page.ts';
-import { judge, median } from './figures.ts';
-import { say } from './lab.ts';
+import { checkResult, median } from './figures.ts';
+import { log } from './lab.ts';
 
 const SIZES = [1_000, 10_000, 100_000];
 const PAGES = 600;
@@ -30,27 +30,27 @@ const QUIET_MS = 60_000;
 
 export async function frontier(): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
-  const { databaseUrl, stop } = await startDatabase({ home, say });
+  const { databaseUrl, stop } = await startDatabase({ home, notify: log });
   try {
     const settings = loadConfig({ env: {}, cwd: home, flags: { home } }).crawl;
     const crawls: FrontierCrawl[] = [];
     for (const size of SIZES) {
-      say(`Filling a frontier with ${size} pages ...`);
+      log(`Filling a frontier with ${size} pages ...`);
       crawls.push(
         await FrontierCrawl.fill(await createDatabase(databaseUrl, `frontier_${size}`), settings, size),
       );
     }
-    say(`Working on each in turns, ${PAGES} pages a frontier ...`);
+    log(`Working on each in turns, ${PAGES} pages a frontier ...`);
     for (let page = 0; page < PAGES; page += 1) {
       for (const crawl of crawls) await crawl.work();
     }
-    say('Sweeping each in turns ...');
+    log('Sweeping each in turns ...');
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
       for (const crawl of crawls) await crawl.lookAround();
     }
     for (const crawl of crawls) console.log(await crawl.report());
     const costs = crawls.map(({ pages }) => median(pages));
-    judge('dearest : cheapest', Math.max(...costs) / Math.min(...costs), { atMost: 1.2 });
+    checkResult('dearest : cheapest', Math.max(...costs) / Math.min(...costs), { atMost: 1.2 });
     for (const crawl of crawls) await crawl.close();
   } finally {
     await stop();

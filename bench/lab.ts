@@ -14,7 +14,7 @@ import { cancelCrawlUpdate } from '../workflows/messages.ts';
 import { type PlainWeb, startPlainWeb } from './plain-web.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
-export interface Lab {
+export interface BenchEnvironment {
   config: AmbleConfig;
   address: string;
   client: Client;
@@ -40,13 +40,13 @@ export interface CrawlRun {
 
 const LOOK_EVERY_MS = 100;
 
-export const say = (line: string): void => console.error(line);
+export const log = (line: string): void => console.error(line);
 
-export async function inLab(work: (lab: Lab) => Promise<void>): Promise<void> {
+export async function withEnvironment(work: (lab: BenchEnvironment) => Promise<void>): Promise<void> {
   // Before anybody's worker does: its coming and going is no result.
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
-  const engines = await startEngines({ home, isolated: true, say });
+  const engines = await startEngines({ home, isolated: true, notify: log });
   const connection = await Connection.connect({ address: engines.temporal.address });
   const db = openDatabase(engines.databaseUrl);
   const client = new Client({ connection, namespace: engines.temporal.namespace });

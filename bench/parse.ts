@@ -9,7 +9,7 @@ import { loadConfig } from '../src/config/index.ts';
 import { packageRoot } from '../src/core/package-root.ts';
 import { parsePage } from '../src/html/index.ts';
 import { detectLanguage } from '../src/html/language.ts';
-import { figure, judge } from './figures.ts';
+import { checkResult, printResult } from './figures.ts';
 
 const PAGES = ['p2/docs', 'paper/dist/docs'];
 const WARM_UP = 2;
@@ -48,13 +48,13 @@ export async function parse(): Promise<void> {
     }
   }
   const [bareRate, wholeRate] = [(megabytes * ROUNDS) / bare, (megabytes * ROUNDS) / whole];
-  figure('pages', `${bodies.length} of ${megabytes.toFixed(1)} MB in all`);
-  figure('found', `${links / ROUNDS} links, ${characters / ROUNDS} characters of text`);
-  figure('cheerio load, MB/s', `${bareRate.toFixed(1)}  (of CPU time)`);
-  figure('parse, MB/s', wholeRate.toFixed(1));
-  figure('language, ms a page', ((1_000 * telling) / bodies.length / ROUNDS).toFixed(2));
-  judge('parse : load', wholeRate / bareRate, { atLeast: 0.7 });
-  figure('with language : load', (bare / (whole + telling)).toFixed(2));
+  printResult('pages', `${bodies.length} of ${megabytes.toFixed(1)} MB in all`);
+  printResult('found', `${links / ROUNDS} links, ${characters / ROUNDS} characters of text`);
+  printResult('cheerio load, MB/s', `${bareRate.toFixed(1)}  (of CPU time)`);
+  printResult('parse, MB/s', wholeRate.toFixed(1));
+  printResult('language, ms a page', ((1_000 * telling) / bodies.length / ROUNDS).toFixed(2));
+  checkResult('parse : load', wholeRate / bareRate, { atLeast: 0.7 });
+  printResult('with language : load', (bare / (whole + telling)).toFixed(2));
 }
 
 function readPages(directory: string): Buffer[] {

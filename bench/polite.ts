@@ -3,10 +3,10 @@
  * delays; a crawl of many hosts cannot be done before its largest host. How near to that does a durable crawler come, and
  * do small hosts notice a huge one?
  */
-import { figure, judge, median, medianOf } from './figures.ts';
-import { type CrawlRun, inLab, type Lab, say } from './lab.ts';
+import { checkResult, median, medianOf, printResult } from './figures.ts';
+import { type BenchEnvironment, type CrawlRun, log, withEnvironment } from './lab.ts';
 import type { PlainWeb } from './plain-web.ts';
-import { proofOf } from './proof-of.ts';
+import { verifyCrawls } from './proof-of.ts';
 
 const DELAY_MS = 1_000;
 const LARGEST_HOST = 60;
@@ -17,19 +17,19 @@ const SMALL = { hosts: 30, pages: 5 };
 const TURNS = 5;
 
 export async function polite(): Promise<void> {
-  await inLab(async (lab) => {
+  await withEnvironment(async (lab) => {
     await efficiency(lab);
     await fairness(lab);
-    const { requests, violationCount } = await proofOf(lab, null);
-    judge('impolite', violationCount, { atMost: 0 }, { digits: 0, remark: `of ${requests} requests` });
+    const { requests, violationCount } = await verifyCrawls(lab, null);
+    checkResult('impolite', violationCount, { atMost: 0 }, { digits: 0, remark: `of ${requests} requests` });
   });
 }
 
-async function efficiency(lab: Lab): Promise<void> {
+async function efficiency(lab: BenchEnvironment): Promise<void> {
   const { crawl, db } = lab;
   // Code that has just been loaded says nothing about the hours that follow.
   await crawl('warm-up', equal({ hosts: 1 + OTHERS.hosts, pages: WARM_UP_PAGES }), { delay: '0ms' });
-  say(
+  log(
     `Crawling a host of ${LARGEST_HOST} pages and ${OTHERS.hosts} of ${OTHERS.pages}, one request a second each ...`,
   );
   const crawlId = 'polite';
@@ -39,27 +39,27 @@ async function efficiency(lab: Lab): Promise<void> {
   // As the bound has it: from the first request to the last.
   const arrivals = [...run.web.arrivals.values()].flat();
   const makespan = Math.max(...arrivals) - Math.min(...arrivals);
-  figure('lower bound', seconds(bound));
-  figure('first to last request', seconds(makespan));
-  judge('efficiency', bound / makespan, { atLeast: 0.97 }, { digits: 3 });
+  printResult('lower bound', seconds(bound));
+  printResult('first to last request', seconds(makespan));
+  checkResult('efficiency', bound / makespan, { atLeast: 0.97 }, { digits: 3 });
   const whole = (bound / (run.seconds * 1_000)).toFixed(3);
-  figure('whole crawl', `${run.seconds.toFixed(1)} s, from its start to its end: ${whole}`);
-  figure('tightest gap recorded', seconds(await tightestGap(lab, crawlId)));
+  printResult('whole crawl', `${run.seconds.toFixed(1)} s, from its start to its end: ${whole}`);
+  printResult('tightest gap recorded', seconds(await tightestGap(lab, crawlId)));
 }
 
 /** By the recorded times of the writes, which is what is promised; arrivals have the jitter of the way. */
-async function tightestGap(lab: Lab, crawlId: string): Promise<number> {
-  const { domains } = await proofOf(lab, crawlId);
+async function tightestGap(lab: BenchEnvironment, crawlId: string): Promise<number> {
+  const { domains } = await verifyCrawls(lab, crawlId);
   return Math.min(...domains.flatMap(({ tightest }) => (tightest === null ? [] : [tightest.gapMs])));
 }
 
 /** By turns, and each behind a huge host of its own; that one is not waited for. */
-async function fairness({ crawl }: Lab): Promise<void> {
+async function fairness({ crawl }: BenchEnvironment): Promise<void> {
   const small = equal(SMALL);
   const input = { delay: `${DELAY_MS}ms` };
   const ratios: number[] = [];
   for (let turn = 1; turn <= TURNS; turn += 1) {
-    say(
+    log(
       `Turn ${turn} of ${TURNS}: ${SMALL.hosts} hosts of ${SMALL.pages} pages, then again behind one of ${HUGE_HOST} ...`,
     );
     const alone = lastArrival(await crawl(`alone-${turn}`, small, input), 0);
@@ -67,10 +67,10 @@ async function fairness({ crawl }: Lab): Promise<void> {
       [...arrivals].filter(([host, times]) => numberOf(host) > 0 && times.length > SMALL.pages).length ===
       SMALL.hosts;
     const behind = lastArrival(await crawl(`behind-${turn}`, [HUGE_HOST, ...small], input, areDone), 1);
-    figure('small hosts alone', `${seconds(alone)}, behind a huge one ${seconds(behind)}`);
+    printResult('small hosts alone', `${seconds(alone)}, behind a huge one ${seconds(behind)}`);
     ratios.push(behind / alone);
   }
-  judge('behind : alone', median(ratios), { atMost: 1.2 }, { remark: medianOf(ratios) });
+  checkResult('behind : alone', median(ratios), { atMost: 1.2 }, { remark: medianOf(ratios) });
 }
 
 /** Time from the first request of the crawl to the last one of the hosts from `from` on. */

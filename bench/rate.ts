@@ -3,10 +3,10 @@
  * speed of a machine is not the same from one minute to the next.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunBare, withBareWorker } from './bare.ts';
+import { type RunBareWorkflows, withBareWorker } from './bare.ts';
 import { countEvents } from './count-events.ts';
-import { figure, judge, median, medianOf } from './figures.ts';
-import { inLab, type Lab, say } from './lab.ts';
+import { checkResult, median, medianOf, printResult } from './figures.ts';
+import { type BenchEnvironment, log, withEnvironment } from './lab.ts';
 
 const TURNS = 5;
 const HOSTS = 20;
@@ -28,29 +28,29 @@ interface Turn {
 }
 
 export async function rate(): Promise<void> {
-  await inLab(async (lab) => {
+  await withEnvironment(async (lab) => {
     await lab.addWorker();
     await withBareWorker(lab.client, lab.address, (runBare) => compare(lab, runBare));
   });
 }
 
-async function compare({ client, db, crawl }: Lab, runBare: RunBare): Promise<void> {
-  const crawlAll = (crawlId: string, pages: number): ReturnType<Lab['crawl']> =>
+async function compare({ client, db, crawl }: BenchEnvironment, runBare: RunBareWorkflows): Promise<void> {
+  const crawlAll = (crawlId: string, pages: number): ReturnType<BenchEnvironment['crawl']> =>
     crawl(
       crawlId,
       Array.from({ length: HOSTS }, () => pages),
       { delay: '0ms', concurrency: AT_ONCE },
     );
   // Code that has just been loaded says nothing about the hours that follow.
-  say('Warming up ...');
+  log('Warming up ...');
   await runBare(BARE_WARM_UP);
   await crawlAll('warm-up', WARM_UP_PAGES_A_HOST);
   await sleep(SETTLED_MS);
   const turns: Turn[] = [];
   for (let turn = 1; turn <= TURNS; turn += 1) {
-    say(`Turn ${turn} of ${TURNS}: ${BARE_WORKFLOWS} workflows of one activity ...`);
+    log(`Turn ${turn} of ${TURNS}: ${BARE_WORKFLOWS} workflows of one activity ...`);
     const before = await runBare(BARE_WORKFLOWS / 2);
-    say(`and ${HOSTS} hosts of ${PAGES_A_HOST} pages without a delay ...`);
+    log(`and ${HOSTS} hosts of ${PAGES_A_HOST} pages without a delay ...`);
     const crawlId = `bench-${turn}`;
     const { seconds } = await crawlAll(crawlId, PAGES_A_HOST);
     await sleep(SETTLED_MS);
@@ -61,10 +61,10 @@ async function compare({ client, db, crawl }: Lab, runBare: RunBare): Promise<vo
   const ratios = turns.map(({ bare, pages }) => pages / bare);
   const events = await countEvents(client, db, `bench-${TURNS}`);
   const each = (of: keyof Turn): string => turns.map((turn) => turn[of].toFixed(1)).join('  ');
-  figure('bare workflows/s', each('bare'));
-  figure('pages/s', each('pages'));
-  judge('pages/s : bare', median(ratios), { atLeast: 0.55 }, { remark: medianOf(ratios) });
+  printResult('bare workflows/s', each('bare'));
+  printResult('pages/s', each('pages'));
+  checkResult('pages/s : bare', median(ratios), { atLeast: 0.55 }, { remark: medianOf(ratios) });
   const most = { digits: 1, remark: `${events.mostPerPage} at most` };
-  judge('events a page', events.perPage, { atMost: 36 }, most);
-  judge('throttle events a page', events.throttlePerPage, { atMost: 12 }, { digits: 1 });
+  checkResult('events a page', events.perPage, { atMost: 36 }, most);
+  checkResult('throttle events a page', events.throttlePerPage, { atMost: 12 }, { digits: 1 });
 }

@@ -7,8 +7,8 @@ import type { Client } from '@temporalio/client';
 import { PRESETS } from '../src/config/presets.ts';
 import type { Database } from '../src/storage/database.ts';
 import { throttleId } from '../workflows/ids.ts';
-import { figure, judge } from './figures.ts';
-import { inLab, say } from './lab.ts';
+import { checkResult, printResult } from './figures.ts';
+import { log, withEnvironment } from './lab.ts';
 
 const BIG_HOST = 100_000;
 const SMALL = { hosts: 2_000, pages: 3 };
@@ -23,9 +23,9 @@ const WHOLE = { digits: 0, remark: 'at most' };
 
 export async function scale(pages = String(MAX_PAGES)): Promise<void> {
   const maxPages = Number(pages);
-  await inLab(async ({ client, db, crawl, addWorker }) => {
+  await withEnvironment(async ({ client, db, crawl, addWorker }) => {
     const worker = await addWorker();
-    say(
+    log(
       `Crawling ${maxPages} of ${BIG_HOST} pages on one host and ${SMALL.hosts} hosts of ${SMALL.pages} ...`,
     );
     const hosts = [BIG_HOST, ...Array.from({ length: SMALL.hosts }, () => SMALL.pages)];
@@ -38,14 +38,14 @@ export async function scale(pages = String(MAX_PAGES)): Promise<void> {
     const fetched = await db.page.count({ where: { crawlId: 'scale', status: 'Fetched' } });
     const domains = await db.crawlDomain.count({ where: { crawlId: 'scale' } });
     const memory = await worker.mostMemory();
-    figure('pages found', `${found} on ${domains} domains, ${fetched} fetched`);
-    figure('pages/s', (fetched / run.seconds).toFixed(1));
-    judge('under way on a domain', most.queued, { atMost: WINDOW }, WHOLE);
-    judge('open page workflows', most.pages, { atMost: WINDOW * domains }, WHOLE);
-    judge('open throttles', most.throttles, { atMost: domains }, WHOLE);
-    judge('throttle of the large', most.runs, { atLeast: 2 }, { digits: 0, remark: 'runs' });
-    judge('events in one of them', most.history, { atMost: LONGEST_HISTORY }, WHOLE);
-    judge('worker memory, MB', memory ?? Number.NaN, { atMost: 600 }, WHOLE);
+    printResult('pages found', `${found} on ${domains} domains, ${fetched} fetched`);
+    printResult('pages/s', (fetched / run.seconds).toFixed(1));
+    checkResult('under way on a domain', most.queued, { atMost: WINDOW }, WHOLE);
+    checkResult('open page workflows', most.pages, { atMost: WINDOW * domains }, WHOLE);
+    checkResult('open throttles', most.throttles, { atMost: domains }, WHOLE);
+    checkResult('throttle of the large', most.runs, { atLeast: 2 }, { digits: 0, remark: 'runs' });
+    checkResult('events in one of them', most.history, { atMost: LONGEST_HISTORY }, WHOLE);
+    checkResult('worker memory, MB', memory ?? Number.NaN, { atMost: 600 }, WHOLE);
   });
 }
 

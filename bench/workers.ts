@@ -3,9 +3,9 @@
  * server leaves of it: what shows here is that nothing is done twice and every gap held, whoever does the work.
  */
 import { availableParallelism } from 'node:os';
-import { inLab, type Lab, say } from './lab.ts';
+import { type BenchEnvironment, log, withEnvironment } from './lab.ts';
 import type { PlainWeb } from './plain-web.ts';
-import { proofOf } from './proof-of.ts';
+import { verifyCrawls } from './proof-of.ts';
 
 const WORKERS = [1, 2, 4];
 const HOSTS = 20;
@@ -16,13 +16,13 @@ const DELAY_MS = 200;
 const JITTER_MS = 50;
 
 export async function workers(): Promise<void> {
-  await inLab(async (lab) => {
+  await withEnvironment(async (lab) => {
     const rates: number[] = [];
     let running = 0;
     for (const wanted of WORKERS) {
       for (; running < wanted; running += 1) await lab.addWorker();
       await crawlHosts(lab, `warm-up-${wanted}`, 3);
-      say(`Crawling ${HOSTS} hosts of ${PAGES_A_HOST} pages with ${wanted} worker(s) ...`);
+      log(`Crawling ${HOSTS} hosts of ${PAGES_A_HOST} pages with ${wanted} worker(s) ...`);
       const crawlId = `workers-${wanted}`;
       const run = await crawlHosts(lab, crawlId, PAGES_A_HOST);
       const rate = (HOSTS * PAGES_A_HOST) / run.seconds;
@@ -43,7 +43,11 @@ export async function workers(): Promise<void> {
   });
 }
 
-function crawlHosts({ crawl }: Lab, crawlId: string, pages: number): ReturnType<Lab['crawl']> {
+function crawlHosts(
+  { crawl }: BenchEnvironment,
+  crawlId: string,
+  pages: number,
+): ReturnType<BenchEnvironment['crawl']> {
   const hosts = Array.from({ length: HOSTS }, () => pages);
   return crawl(crawlId, hosts, { delay: `${DELAY_MS}ms` });
 }
@@ -59,12 +63,12 @@ function faultsSeen({ arrivals }: PlainWeb): { twice: number; short: number } {
 }
 
 async function faultsOf(
-  lab: Lab,
+  lab: BenchEnvironment,
   crawlId: string,
 ): Promise<{ fetched: number; twice: number; short: number }> {
   const [row] = await lab.db.$queryRaw<{ fetched: number; twice: number }[]>`
     SELECT (SELECT count(*) FROM pages WHERE crawl_id = ${crawlId} AND status = 'Fetched')::int AS fetched,
            (SELECT count(*) - count(DISTINCT url) FROM requests WHERE crawl_id = ${crawlId})::int AS twice`;
-  const { violations } = await proofOf(lab, crawlId);
+  const { violations } = await verifyCrawls(lab, crawlId);
   return { fetched: 0, twice: 0, ...row, short: violations.filter(({ kind }) => kind === 'gap').length };
 }

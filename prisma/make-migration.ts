@@ -13,7 +13,7 @@ import { schemaDifference } from './schema-engine.ts';
 async function missingChanges(): Promise<string | null> {
   const home = await mkdtemp(join(tmpdir(), 'amble-migration-'));
   try {
-    const { databaseUrl, stop } = await startDatabase({ home, say: () => {} });
+    const { databaseUrl, stop } = await startDatabase({ home, notify: () => {} });
     try {
       return await schemaDifference(databaseUrl);
     } finally {

@@ -26,7 +26,7 @@ export async function fetchDocument(
 ): Promise<Unreported> {
   const { settings } = await deps.crawlOf(input.crawlId);
   // What cannot be kept is not asked for: the site would have to send it again.
-  if (deps.outages.store.away) {
+  if (deps.dependencies.store.unavailable) {
     return {
       kind: 'held',
       until: Date.now() + STORE_AWAY_MS,
@@ -115,14 +115,17 @@ function conditions(copy: EarlierCopy | null): Record<string, string> {
 }
 
 /** While the store is away, a body that has come is held on to for as long as its fetch may take. */
-function patientStore({ store, outages }: Deps, signal: AbortSignal): Pick<ContentStore, 'put'> {
+function patientStore(
+  { store, dependencies: outages }: Deps,
+  signal: AbortSignal,
+): Pick<ContentStore, 'put'> {
   return {
     async put(body) {
       for (;;) {
         try {
           return await store.put(body);
         } catch (error) {
-          if (!outages.store.explains(error)) throw error;
+          if (!outages.store.reportIfUnavailable(error)) throw error;
           await sleep(KEEP_AGAIN_MS, undefined, { signal });
         }
       }

@@ -80,7 +80,7 @@ export function makeFetchPage(deps: Deps) {
       const cancelled = aborted && !stopping;
       // A worker that stops has not lost the page; a page that was cancelled wants no result, unless something is left to it.
       if (cancelled && reported.reported && lease.unrecorded === null) throw why;
-      const explained = deps.outages.explain(error) || aborted;
+      const explained = deps.dependencies.reportIfUnavailable(error) || aborted;
       if (!explained) deps.log.error({ url: input.url, err: error }, 'a fetch broke off');
       return {
         kind: 'trouble',

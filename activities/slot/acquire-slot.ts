@@ -6,7 +6,7 @@ import { politenessFor } from '../../src/core/domain-politeness.ts';
 import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
 import { knownForMs } from '../../src/storage/pages/page-age.ts';
 import { signOfLife } from '../../src/storage/pages/touch-page.ts';
-import { makeTurnstile } from '../../src/worker/keyed-limiter.ts';
+import { createKeyedLimiter } from '../../src/worker/keyed-limiter.ts';
 import { readClocks } from '../../src/worker/server-clock.ts';
 import { acquireUpdate } from '../../workflows/messages.ts';
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
@@ -27,7 +27,7 @@ export type AcquireResult = SlotAnswer | { kind: 'over'; crawlOver: boolean };
 const ASKS_IN_FLIGHT = 4;
 
 export function makeAcquireSlot(deps: Deps) {
-  const turnstile = makeTurnstile(ASKS_IN_FLIGHT);
+  const turnstile = createKeyedLimiter(ASKS_IN_FLIGHT);
   return async function acquireSlot(input: AcquireInput): Promise<AcquireResult> {
     const standing = await signOfLife(deps.db, input.pageId, deps.config.asking.quietMs);
     if (!standing.goesOn) return { kind: 'over', crawlOver: standing.crawlOver };

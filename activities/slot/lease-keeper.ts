@@ -146,7 +146,7 @@ export class LeaseKeeper {
       await recordRequest(this.deps.db, { ...this.unrecorded, crawlId, pageId });
       this.unrecorded = null;
     } catch (error) {
-      if (!this.deps.outages.explain(error)) throw error;
+      if (!this.deps.dependencies.reportIfUnavailable(error)) throw error;
     }
   }
 
@@ -246,7 +246,7 @@ export class LeaseKeeper {
       await connection.withDeadline(Date.now() + REPORT_FOR_MS, () => say(throttle));
       return true;
     } catch (error) {
-      if (!this.deps.outages.explain(error)) {
+      if (!this.deps.dependencies.reportIfUnavailable(error)) {
         this.deps.log.warn(
           { lease: this.input.lease.id, err: error },
           'the throttle could not be told; the page will',

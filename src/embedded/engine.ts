@@ -16,20 +16,20 @@ export interface EngineIdentity {
   /** Part of the command line of this engine and of no other program. */
   marker: string;
   /** What to send to stop it, gentlest first, each with the time it has to work. */
-  stopping: readonly { signal: NodeJS.Signals; waitMs: number }[];
+  stopSequence: readonly { signal: NodeJS.Signals; waitMs: number }[];
 }
 
 /** What it takes to run one. */
-export interface EngineKind extends EngineIdentity {
+export interface EngineSpec extends EngineIdentity {
   log: string;
   portCount: number;
   command(ports: readonly number[]): Promise<Command>;
   /** Whether it serves requests on these ports. Never throws. */
-  answers(ports: readonly number[]): Promise<boolean>;
+  isReady(ports: readonly number[]): Promise<boolean>;
   /** What a person can do when it does not start. */
-  cure: string;
+  remedy: string;
   /** Said by one that will not start however often it is tried. */
-  hopeless?: RegExp;
+  unrecoverable?: RegExp;
 }
 
 export interface Command {
@@ -40,15 +40,15 @@ export interface Command {
   env?: Record<string, string>;
 }
 
-export class EngineDidNotStart extends Error {
+export class EngineStartError extends Error {
   override name = 'EngineDidNotStart';
 
   constructor(
-    { name, cure, log }: EngineKind,
+    { name, remedy: cure, log }: EngineSpec,
     /** The last lines of its log. */
-    readonly said: string,
+    readonly logTail: string,
   ) {
-    super(`${name} did not start. ${cure} Its log, ${log}, ends:\n${said}`);
+    super(`${name} did not start. ${cure} Its log, ${log}, ends:\n${logTail}`);
   }
 }
 
@@ -65,40 +65,40 @@ const START_ATTEMPTS = 5;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 500;
 
 /** The ports of this engine, which runs and answers when this returns. */
-export async function ensureRunning(kind: EngineKind): Promise<number[]> {
+export async function ensureRunning(kind: EngineSpec): Promise<number[]> {
   const running = await findEngine(kind);
   if (running !== null) {
-    if ((await becomesReady(kind, running)) === 'ready') return running.ports;
+    if ((await waitUntilReady(kind, running)) === 'ready') return running.ports;
     await stopEngine(kind);
   }
   let said = '';
   for (let attempt = 1; attempt <= START_ATTEMPTS; attempt++) {
     const ports = await freePorts(kind.portCount, (await readRecord(kind.record))?.ports ?? []);
     const { pid, logStart } = await launch(kind, ports);
-    const state = await becomesReady(kind, { pid, ports });
+    const state = await waitUntilReady(kind, { pid, ports });
     if (state === 'ready') return ports;
     said = await tail(kind.log, logStart);
-    if (kind.hopeless?.test(said)) break;
+    if (kind.unrecoverable?.test(said)) break;
     if (state === 'deaf') {
       await stopEngine(kind);
       break;
     }
     await sleep(PAUSE_BETWEEN_ATTEMPTS_MS);
   }
-  throw new EngineDidNotStart(kind, said);
+  throw new EngineStartError(kind, said);
 }
 
 /** Stops it if it runs, and returns when it is gone. */
 export async function stopEngine(kind: EngineIdentity): Promise<void> {
   const running = await findEngine(kind);
   if (running === null) return;
-  for (const { signal, waitMs } of kind.stopping) {
+  for (const { signal, waitMs } of kind.stopSequence) {
     try {
       process.kill(running.pid, signal);
     } catch {
       // It went on its own just now, which the next look shows.
     }
-    if (await goneWithin(kind, running.pid, waitMs)) return;
+    if (await exitsWithin(kind, running.pid, waitMs)) return;
   }
   throw new Error(`${kind.name} (pid ${running.pid}) does not stop: end it by hand.`);
 }
@@ -122,7 +122,7 @@ async function isThisEngine(kind: EngineIdentity, pid: number): Promise<boolean>
  * and is not on record, whenever the process that starts it is killed.
  */
 async function launch(
-  kind: EngineKind,
+  kind: EngineSpec,
   ports: readonly number[],
 ): Promise<{ pid: number; logStart: number }> {
   const { argv, user, env } = await kind.command(ports);
@@ -146,20 +146,20 @@ async function launch(
   }
 }
 
-async function becomesReady(
-  kind: EngineKind,
+async function waitUntilReady(
+  kind: EngineSpec,
   { pid, ports }: RunningEngine,
 ): Promise<'ready' | 'ended' | 'deaf'> {
   const giveUpAt = performance.now() + READY_WITHIN_MS;
   while (performance.now() < giveUpAt) {
     if (!(await isThisEngine(kind, pid))) return 'ended';
-    if (await kind.answers(ports)) return 'ready';
+    if (await kind.isReady(ports)) return 'ready';
     await sleep(POLL_MS);
   }
   return 'deaf';
 }
 
-async function goneWithin(kind: EngineIdentity, pid: number, ms: number): Promise<boolean> {
+async function exitsWithin(kind: EngineIdentity, pid: number, ms: number): Promise<boolean> {
   const giveUpAt = performance.now() + ms;
   while (await isThisEngine(kind, pid)) {
     if (performance.now() > giveUpAt) return false;

@@ -3,13 +3,23 @@
  * share its engines; the last one to leave stops them.
  */
 import { migrate } from '../storage/migrate.ts';
-import { chooseTemporal, ensureEmbedded, givenTemporal, type TemporalWishes } from './choose-temporal.ts';
+import {
+  chooseTemporal,
+  ensureEmbeddedTemporal,
+  requireTemporal,
+  type TemporalSettings,
+} from './choose-temporal.ts';
 import { type EngineIdentity, findEngine, stopEngine } from './engine.ts';
 import { type Home, homeAt, prepareHome } from './home.ts';
 import { withLock } from './lock.ts';
 import { ensurePostgres, postgresEngine } from './postgres.ts';
-import { enter, leave, type Presence, present } from './presence.ts';
-import { type KeptEngine, keepUp } from './supervise.ts';
+import {
+  livingProcesses,
+  type RegisteredProcess,
+  registerProcess,
+  unregisterProcess,
+} from './process-registry.ts';
+import { type SupervisedEngine, superviseEngines } from './supervise.ts';
 import { type TemporalServer, temporalEngine } from './temporal.ts';
 
 export { findTemporal } from './choose-temporal.ts';
@@ -25,11 +35,11 @@ export interface Engines {
   stop(): Promise<void>;
 }
 
-export interface EngineOptions extends TemporalWishes {
+export interface EngineOptions extends TemporalSettings {
   /** A Postgres database to use; unset: an embedded one. */
   databaseUrl?: string;
   /** Start embedded engines again that die before `stop`: for those who stay. */
-  keepUp?: boolean;
+  supervise?: boolean;
 }
 
 type Chosen = Pick<Engines, 'temporal' | 'databaseUrl'>;
@@ -38,23 +48,23 @@ type Chosen = Pick<Engines, 'temporal' | 'databaseUrl'>;
 export async function startEngines(options: EngineOptions): Promise<Engines> {
   const { temporalAddress, databaseUrl } = options;
   if (temporalAddress !== undefined && databaseUrl !== undefined) {
-    const temporal = await givenTemporal(temporalAddress, options);
-    await migrate(databaseUrl, { log: options.say });
+    const temporal = await requireTemporal(temporalAddress, options);
+    await migrate(databaseUrl, { log: options.notify });
     return { temporal, databaseUrl, ...NOT_KEPT_UP, stop: async () => {} };
   }
   const engines = await inHome(options, (home) => both(home, options));
-  if (!options.keepUp) return { ...engines, ...NOT_KEPT_UP };
+  if (!options.supervise) return { ...engines, ...NOT_KEPT_UP };
   const listeners: (() => void)[] = [];
   const restarted = () => {
     for (const listener of listeners) listener();
   };
-  const kept = keepUp(embeddedOf(engines, options, restarted), options.say);
+  const kept = superviseEngines(embeddedOf(engines, options, restarted), options.notify);
   return {
     ...engines,
     moved: kept.moved,
     onTemporalRestart: (listener) => listeners.push(listener),
     async stop() {
-      await kept.end();
+      await kept.stop();
       await engines.stop();
     },
   };
@@ -67,10 +77,14 @@ function embeddedOf(
   { temporal, databaseUrl }: Chosen,
   options: EngineOptions,
   temporalRestarted: () => void,
-): KeptEngine[] {
-  const { say } = options;
+): SupervisedEngine[] {
+  const { notify } = options;
   const home = homeAt(options.home);
-  const kept = (identity: EngineIdentity, address: string, start: () => Promise<unknown>): KeptEngine => ({
+  const kept = (
+    identity: EngineIdentity,
+    address: string,
+    start: () => Promise<unknown>,
+  ): SupervisedEngine => ({
     name: identity.name,
     port: Number(new URL(address).port),
     async find() {
@@ -78,28 +92,28 @@ function embeddedOf(
       return pid === undefined || port === undefined ? null : { pid, port };
     },
     start: async () => {
-      await alone(home, say, start);
+      await alone(home, notify, start);
     },
-    startedAnew: () => {},
+    onRestart: () => {},
   });
-  const engines: KeptEngine[] = [];
+  const engines: SupervisedEngine[] = [];
   if (options.databaseUrl === undefined)
-    engines.push(kept(postgresEngine(home), databaseUrl, () => ensurePostgres(home, say)));
+    engines.push(kept(postgresEngine(home), databaseUrl, () => ensurePostgres(home, notify)));
   if (temporal.embedded) {
-    const start = () => ensureEmbedded(home, options);
+    const start = () => ensureEmbeddedTemporal(home, options);
     const engine = kept(temporalEngine(home), `tcp://${temporal.address}`, start);
-    engines.push({ ...engine, startedAnew: temporalRestarted });
+    engines.push({ ...engine, onRestart: temporalRestarted });
   }
   return engines;
 }
 
 /** The database alone, for those who only read or write it. */
 export async function startDatabase(
-  options: Pick<EngineOptions, 'home' | 'databaseUrl' | 'say'>,
+  options: Pick<EngineOptions, 'home' | 'databaseUrl' | 'notify'>,
 ): Promise<Pick<Engines, 'databaseUrl' | 'stop'>> {
   const { databaseUrl } = options;
   if (databaseUrl !== undefined) {
-    await migrate(databaseUrl, { log: options.say });
+    await migrate(databaseUrl, { log: options.notify });
     return { databaseUrl, stop: async () => {} };
   }
   return inHome(options, async (home) => ({ databaseUrl: await chooseDatabase(home, options) }));
@@ -107,7 +121,7 @@ export async function startDatabase(
 
 /** Starts engines as a user of this home, one process at a time. */
 async function inHome<T>(
-  { home: path, say }: Pick<EngineOptions, 'home' | 'say'>,
+  { home: path, notify }: Pick<EngineOptions, 'home' | 'notify'>,
   start: (home: Home) => Promise<T>,
 ): Promise<T & Pick<Engines, 'stop'>> {
   if (process.platform === 'win32') {
@@ -117,10 +131,10 @@ async function inHome<T>(
   }
   const home = homeAt(path);
   await prepareHome(home);
-  return alone(home, say, async () => {
-    const me = await enter(home.users, 0);
+  return alone(home, notify, async () => {
+    const me = await registerProcess(home.users, 0);
     try {
-      return { ...(await start(home)), stop: stopOnce(home, me, say) };
+      return { ...(await start(home)), stop: stopOnce(home, me, notify) };
     } catch (error) {
       await depart(home, me);
       throw error;
@@ -138,31 +152,31 @@ async function both(home: Home, options: EngineOptions): Promise<Chosen> {
 
 async function chooseDatabase(
   home: Home,
-  { databaseUrl, say }: Pick<EngineOptions, 'databaseUrl' | 'say'>,
+  { databaseUrl, notify }: Pick<EngineOptions, 'databaseUrl' | 'notify'>,
 ): Promise<string> {
-  const url = databaseUrl ?? (await ensurePostgres(home, say));
-  await migrate(url, { log: say });
+  const url = databaseUrl ?? (await ensurePostgres(home, notify));
+  await migrate(url, { log: notify });
   return url;
 }
 
-function stopOnce(home: Home, me: Presence, say: (line: string) => void): () => Promise<void> {
+function stopOnce(home: Home, me: RegisteredProcess, notify: (line: string) => void): () => Promise<void> {
   let stopped: Promise<void> | undefined;
   return () => {
-    stopped ??= alone(home, say, () => depart(home, me));
+    stopped ??= alone(home, notify, () => depart(home, me));
     return stopped;
   };
 }
 
-async function depart(home: Home, me: Presence): Promise<void> {
-  await leave(home.users, me);
-  if ((await present(home.users)).length > 0) return;
+async function depart(home: Home, me: RegisteredProcess): Promise<void> {
+  await unregisterProcess(home.users, me);
+  if ((await livingProcesses(home.users)).length > 0) return;
   await Promise.all([stopEngine(temporalEngine(home)), stopEngine(postgresEngine(home))]);
 }
 
-function alone<T>(home: Home, say: (line: string) => void, work: () => Promise<T>): Promise<T> {
+function alone<T>(home: Home, notify: (line: string) => void, work: () => Promise<T>): Promise<T> {
   return withLock(
     home.lock,
-    (holder) => say(`Waiting for process ${holder}, which starts or stops the engines`),
+    (holder) => notify(`Waiting for process ${holder}, which starts or stops the engines`),
     work,
   );
 }

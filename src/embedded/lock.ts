@@ -4,7 +4,13 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { changeRank, enter, leave, type Presence, present } from './presence.ts';
+import {
+  changeRank,
+  livingProcesses,
+  type RegisteredProcess,
+  registerProcess,
+  unregisterProcess,
+} from './process-registry.ts';
 
 /** Rank of one who is still choosing its number. */
 const CHOOSING = 0;
@@ -16,9 +22,9 @@ export async function withLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  let ticket = await enter(directory, CHOOSING);
+  let ticket = await registerProcess(directory, CHOOSING);
   try {
-    const highest = Math.max(...(await present(directory)).map(({ rank }) => rank));
+    const highest = Math.max(...(await livingProcesses(directory)).map(({ rank }) => rank));
     ticket = await changeRank(directory, ticket, highest + 1);
     let told = false;
     for (
@@ -34,13 +40,16 @@ export async function withLock<T>(
     }
     return await work();
   } finally {
-    await leave(directory, ticket);
+    await unregisterProcess(directory, ticket);
   }
 }
 
 /** Who must go before this ticket: the lowest number, and anybody whose number may yet turn out lower. */
-async function firstBefore(directory: string, ticket: Presence): Promise<Presence | undefined> {
-  const before = (await present(directory)).filter(
+async function firstBefore(
+  directory: string,
+  ticket: RegisteredProcess,
+): Promise<RegisteredProcess | undefined> {
+  const before = (await livingProcesses(directory)).filter(
     ({ rank, name }) => rank < ticket.rank || (rank === ticket.rank && name < ticket.name),
   );
   return before.sort((one, other) => one.rank - other.rank)[0];

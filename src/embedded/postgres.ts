@@ -25,7 +25,7 @@ export function postgresEngine(home: Home): EngineIdentity {
     record: home.postgres.record,
     marker: `-D ${home.postgres.data} `,
     // Fast, then immediate shutdown: both end its children too, which a kill leaves to notice for themselves.
-    stopping: [
+    stopSequence: [
       { signal: 'SIGINT', waitMs: 20_000 },
       { signal: 'SIGQUIT', waitMs: 5_000 },
       { signal: 'SIGKILL', waitMs: 5_000 },
@@ -34,7 +34,7 @@ export function postgresEngine(home: Home): EngineIdentity {
 }
 
 /** Its database's URL; the server runs when this returns. */
-export async function ensurePostgres(home: Home, say: (line: string) => void): Promise<string> {
+export async function ensurePostgres(home: Home, notify: (line: string) => void): Promise<string> {
   const { data } = home.postgres;
   const binaries = await findPostgresBinaries();
   const user = await postgresUser(data, [binaries.postgres, data]);
@@ -43,7 +43,7 @@ export async function ensurePostgres(home: Home, say: (line: string) => void): P
     `postgresql://${USER}:${password}@${LOOPBACK}:${port}/${database}`;
 
   if (!(await exists(data))) {
-    say('Setting up a Postgres database');
+    notify('Setting up a Postgres database');
     await createCluster(data, binaries.initdb, password, user);
   }
   const [port] = await ensureRunning({
@@ -60,8 +60,8 @@ export async function ensurePostgres(home: Home, say: (line: string) => void): P
       ...(user.ids && user.wrapper.length === 0 ? { user: user.ids } : {}),
       env: await notMistakenFor(home),
     }),
-    answers: ([port]) => accepts(urlOf(port, 'postgres'), data),
-    cure: CURE,
+    isReady: ([port]) => accepts(urlOf(port, 'postgres'), data),
+    remedy: CURE,
   });
   await ensureDatabase(urlOf(port, 'postgres'));
   return urlOf(port, DATABASE);

@@ -8,19 +8,19 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** A process told apart from every other, past and future. */
-export interface ProcessId {
+export interface ProcessIdentity {
   pid: number;
   /** Digest of when it started. */
   start: string;
 }
 
-export async function thisProcess(): Promise<ProcessId> {
+export async function currentProcess(): Promise<ProcessIdentity> {
   const start = await startOf(process.pid);
   if (start === null) throw new Error('Amble cannot see itself in the process table: is /proc mounted?');
   return { pid: process.pid, start };
 }
 
-export async function isAlive({ pid, start }: ProcessId): Promise<boolean> {
+export async function isAlive({ pid, start }: ProcessIdentity): Promise<boolean> {
   return (await startOf(pid)) === start;
 }
 

@@ -2,45 +2,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/error-chain.ts';
 
-export interface RunningAt {
+export interface RunningEngineAt {
   pid: number;
   port: number;
 }
 
-export interface KeptEngine {
+export interface SupervisedEngine {
   name: string;
   /** Where its users look for it. */
   port: number;
   /** null: it does not run. */
-  find(): Promise<RunningAt | null>;
+  find(): Promise<RunningEngineAt | null>;
   /** Starts it, unless somebody else has by then. */
   start(): Promise<void>;
   /** It is another process than at the last look, whoever started it. */
-  startedAnew(): void;
+  onRestart(): void;
 }
 
-export interface Keeping {
+export interface Supervisor {
   /** Waits for an engine that is being started. */
-  end(): Promise<void>;
+  stop(): Promise<void>;
   /** Rejects when an engine has come back where its users do not look for it: they would wait for ever. */
   moved: Promise<never>;
 }
 
 const LOOK_EVERY_MS = 1_000;
 
-export function keepUp(
-  engines: readonly KeptEngine[],
-  say: (line: string) => void,
+export function superviseEngines(
+  engines: readonly SupervisedEngine[],
+  notify: (line: string) => void,
   everyMs = LOOK_EVERY_MS,
-): Keeping {
+): Supervisor {
   const stop = new AbortController();
-  const kept = engines.map((engine) => keep(engine, say, everyMs, stop.signal));
+  const kept = engines.map((engine) => keep(engine, notify, everyMs, stop.signal));
   const moved = Promise.all(kept).then(() => new Promise<never>(() => {}));
   // Not everybody who has engines kept up has something to end when one has moved.
   moved.catch(() => {});
   return {
     moved,
-    async end() {
+    async stop() {
       stop.abort();
       await Promise.allSettled(kept);
     },
@@ -52,14 +52,14 @@ class EngineMoved extends Error {
 }
 
 async function keep(
-  engine: KeptEngine,
-  say: (line: string) => void,
+  engine: SupervisedEngine,
+  notify: (line: string) => void,
   everyMs: number,
   stop: AbortSignal,
 ): Promise<void> {
   let said = '';
   const sayOnce = (line: string): void => {
-    if (line !== said) say(line);
+    if (line !== said) notify(line);
     said = line;
   };
   let last: number | null = null;
@@ -73,7 +73,7 @@ async function keep(
           throw new EngineMoved(
             `${engine.name} ended, its port ${engine.port} was taken, and it had to be started on ${found.port}, where this command cannot follow: start the command again.`,
           );
-        if (last !== null && found.pid !== last) engine.startedAnew();
+        if (last !== null && found.pid !== last) engine.onRestart();
         last = found.pid;
       }
     } catch (error) {

@@ -22,7 +22,7 @@ const BUILD_WITHIN_MS = 30 * 60_000;
 
 export async function findTemporalBinary(
   configured: string | undefined,
-  say: (line: string) => void,
+  notify: (line: string) => void,
 ): Promise<string> {
   if (configured !== undefined) {
     if ((await serverVersionOf(configured)) !== null) return configured;
@@ -35,7 +35,7 @@ export async function findTemporalBinary(
     if (candidate === null || !(await isExecutable(candidate))) continue;
     const version = await serverVersionOf(candidate);
     if (version !== null && isRecent(version)) return candidate;
-    say(
+    notify(
       `Not using ${candidate}: ${version === null ? 'it does not run' : `its server ${version} is too old`}`,
     );
   }
@@ -45,7 +45,7 @@ export async function findTemporalBinary(
     ['go install', build],
   ] as const) {
     try {
-      await intoCache(cached, (workshop) => obtain(workshop, say));
+      await intoCache(cached, (workshop) => obtain(workshop, notify));
       return cached;
     } catch (error) {
       failures.push(`${name}: ${reasonOf(error)}`);
@@ -94,8 +94,8 @@ async function intoCache(target: string, obtain: (workshop: string) => Promise<s
  * The SDK downloads only to start a server, and in a process of its own: it would otherwise set up the SDK's one runtime
  * here, before the worker that has its own wishes for it.
  */
-async function download(workshop: string, say: (line: string) => void): Promise<string> {
-  say('Downloading the Temporal CLI, once');
+async function download(workshop: string, notify: (line: string) => void): Promise<string> {
+  notify('Downloading the Temporal CLI, once');
   const script = `
     const { TestWorkflowEnvironment } = await import('@temporalio/testing');
     const executable = { type: 'cached-download', downloadDir: ${JSON.stringify(workshop)}, version: 'v${VERSION}' };
@@ -116,10 +116,10 @@ async function download(workshop: string, say: (line: string) => void): Promise<
   return join(workshop, file);
 }
 
-async function build(workshop: string, say: (line: string) => void): Promise<string> {
+async function build(workshop: string, notify: (line: string) => void): Promise<string> {
   const go = await findOnPath('go');
   if (go === null) throw new Error('Go is not installed');
-  say('Building the Temporal CLI with go install: 3 to 4 minutes, once');
+  notify('Building the Temporal CLI with go install: 3 to 4 minutes, once');
   await run(go, ['install', `${GO_MODULE}@v${VERSION}`], {
     cwd: workshop,
     env: { ...process.env, GOBIN: workshop },

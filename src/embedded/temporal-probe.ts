@@ -2,28 +2,28 @@
 import { connect } from 'node:net';
 import type { Connection } from '@temporalio/client';
 
-export type Answer = 'serves' | 'no-namespace' | 'silent';
+export type TemporalProbeResult = 'serving' | 'namespace-missing' | 'unreachable';
 
 const CONNECT_WITHIN_MS = 5_000;
 
-export async function probeTemporal(address: string, namespace: string): Promise<Answer> {
+export async function probeTemporal(address: string, namespace: string): Promise<TemporalProbeResult> {
   // gRPC goes on trying a port that refuses until its time is up; a plain connection knows at once.
-  if (!(await listens(address))) return 'silent';
+  if (!(await listens(address))) return 'unreachable';
   // Only now: those who want the database alone, or find nobody here, need not load a client.
   const client = await import('@temporalio/client');
   let connection: Connection;
   try {
     connection = await client.Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
   } catch {
-    return 'silent';
+    return 'unreachable';
   }
   try {
     await connection.withDeadline(Date.now() + CONNECT_WITHIN_MS, () =>
       connection.workflowService.describeNamespace({ namespace }),
     );
-    return 'serves';
+    return 'serving';
   } catch {
-    return 'no-namespace';
+    return 'namespace-missing';
   } finally {
     await connection.close();
   }

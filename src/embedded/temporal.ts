@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import {
-  EngineDidNotStart,
   type EngineIdentity,
-  type EngineKind,
+  type EngineSpec,
+  EngineStartError,
   ensureRunning,
   findEngine,
 } from './engine.ts';
@@ -27,7 +27,7 @@ export function temporalEngine(home: Home): EngineIdentity {
     name: 'The embedded Temporal server',
     record: home.temporal.record,
     marker: `--db-filename ${home.temporal.database} `,
-    stopping: [
+    stopSequence: [
       { signal: 'SIGTERM', waitMs: 15_000 },
       { signal: 'SIGKILL', waitMs: 5_000 },
     ],
@@ -47,25 +47,25 @@ const SERVER_SETTINGS = {
   'history.visibilityProcessorUpdateAckInterval': '3s',
 };
 
-export interface TemporalOptions {
+export interface EmbeddedTemporalOptions {
   namespace: string;
   /** Path of a `temporal` program to use before any other. */
   binary: string | undefined;
-  say(line: string): void;
+  notify(line: string): void;
 }
 
 export async function ensureTemporal(
   home: Home,
-  { namespace, binary, say }: TemporalOptions,
+  { namespace, binary, notify }: EmbeddedTemporalOptions,
 ): Promise<TemporalServer> {
-  const kind: EngineKind = {
+  const kind: EngineSpec = {
     ...temporalEngine(home),
     log: home.temporal.log,
     portCount: 2,
     command: async ([port, uiPort]) => ({
       argv: [
         ...[
-          await findTemporalBinary(binary, say),
+          await findTemporalBinary(binary, notify),
           'server',
           'start-dev',
           '--db-filename',
@@ -82,14 +82,16 @@ export async function ensureTemporal(
         ...['--log-level', 'warn', '--color', 'never'],
       ],
     }),
-    answers: async ([port]) => (await probeTemporal(`${LOOPBACK}:${port}`, namespace)) === 'serves',
-    cure: 'Set TEMPORAL_ADDRESS to use a server of your own instead.',
-    hopeless: UNREADABLE,
+    isReady: async ([port]) => (await probeTemporal(`${LOOPBACK}:${port}`, namespace)) === 'serving',
+    remedy: 'Set TEMPORAL_ADDRESS to use a server of your own instead.',
+    unrecoverable: UNREADABLE,
   };
   const [port, uiPort] = await ensureRunning(kind).catch(async (error: unknown) => {
-    if (!(error instanceof EngineDidNotStart) || !UNREADABLE.test(error.said)) throw error;
+    if (!(error instanceof EngineStartError) || !UNREADABLE.test(error.logTail)) throw error;
     const aside = await setAside(home.temporal.database);
-    say(`The Temporal server cannot read its database, now ${aside}; it begins a new one. No page is lost.`);
+    notify(
+      `The Temporal server cannot read its database, now ${aside}; it begins a new one. No page is lost.`,
+    );
     return ensureRunning(kind);
   });
   return serverOn(namespace, port, uiPort);
@@ -111,11 +113,11 @@ async function setAside(database: string): Promise<string> {
 }
 
 /** null: it does not run, or does not answer. */
-export async function findEmbedded(home: Home, namespace: string): Promise<TemporalServer | null> {
+export async function findEmbeddedTemporal(home: Home, namespace: string): Promise<TemporalServer | null> {
   const [port, uiPort] = (await findEngine(temporalEngine(home)))?.ports ?? [];
   if (port === undefined) return null;
   const server = serverOn(namespace, port, uiPort);
-  return (await probeTemporal(server.address, namespace)) === 'serves' ? server : null;
+  return (await probeTemporal(server.address, namespace)) === 'serving' ? server : null;
 }
 
 function serverOn(namespace: string, port: number | undefined, uiPort: number | undefined): TemporalServer {

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { packageRoot } from '../core/package-root.ts';
-import { makeTurnstile } from '../worker/keyed-limiter.ts';
+import { createKeyedLimiter } from '../worker/keyed-limiter.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
 import { ParseTimeoutError } from './parse-limits.ts';
@@ -39,7 +39,7 @@ const THREAD_HEAP_MB = 512;
 const THREAD = join(packageRoot, 'dist', 'src', 'html', 'parse-thread.js');
 
 export function makeParser({ largeBytes = LARGE_BYTES, longestParseMs = LONGEST_PARSE_MS } = {}): Parse {
-  const oneAtATime = makeTurnstile(1);
+  const oneAtATime = createKeyedLimiter(1);
   return async (source, signal) => {
     const page =
       (source.body.length < largeBytes ? parseHere(source) : null) ??

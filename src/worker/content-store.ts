@@ -25,7 +25,7 @@ export interface ContentStore {
 }
 
 /** A full disk, a volume that is not there: a matter of the store, not of what was to be written or read. */
-export class ContentStoreAway extends Error {
+export class ContentStoreUnavailable extends Error {
   override name = 'ContentStoreAway';
 }
 
@@ -57,7 +57,7 @@ export function openContentStore(directory: string): ContentStore {
     const sentence = `Content ${key} could not be read from ${path}: ${messageOf(cause)}.`;
     return probe().then(
       () => new Error(sentence, { cause }),
-      () => new ContentStoreAway(sentence, { cause }),
+      () => new ContentStoreUnavailable(sentence, { cause }),
     );
   };
 
@@ -138,8 +138,10 @@ function checked(key: string): string {
   throw new Error(`"${key}" is not a content key: it must be a SHA-256 in hex.`);
 }
 
-function unwritable(what: string, path: string, cause: unknown): ContentStoreAway {
-  return new ContentStoreAway(`${what} could not be written to ${path}: ${messageOf(cause)}.`, { cause });
+function unwritable(what: string, path: string, cause: unknown): ContentStoreUnavailable {
+  return new ContentStoreUnavailable(`${what} could not be written to ${path}: ${messageOf(cause)}.`, {
+    cause,
+  });
 }
 
 function damaged(key: string, path: string): Error {

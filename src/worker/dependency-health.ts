@@ -1,84 +1,145 @@
 /**
- * Something this process cannot do without and that may be away: Temporal, Postgres, the content store. Whoever meets an
- * error says so here; it is logged once, however many pages run into it, and once more when it is over.
+ * Whether Temporal, Postgres and the content store are available to this process. Callers report the errors they run into;
+ * an outage is logged once when it begins and once when it ends, however many pages fail because of it.
  */
+import type { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { causesOf } from '../core/error-chain.ts';
+import type { Database } from '../storage/database.ts';
+import { isDatabaseAway } from '../storage/database-unavailable.ts';
+import { type ContentStore, ContentStoreUnavailable } from './content-store.ts';
+import { isTemporalUnavailable } from './temporal-connection.ts';
 
-export interface Outage {
-  /** Since it was suspected, and until a probe has succeeded. */
-  readonly away: boolean;
-  /** Whether this error is of the kind that an outage brings; then it is looked into, and need not be logged. */
-  explains(error: unknown): boolean;
+export interface DependencyHealth {
+  store: DependencyMonitor;
+  /** Whether an unavailable dependency caused the error. If so, its outage is logged, and the error need not be. */
+  reportIfUnavailable(error: unknown): boolean;
   stop(): void;
 }
 
-export interface OutageOptions {
-  /** As the log names it: the beginning of a sentence. */
-  what: string;
-  isItsError(error: unknown): boolean;
-  /** Rejects while it is away. */
-  probe(): Promise<unknown>;
+/** A server that takes longer to answer a probe counts as unavailable. */
+const PROBE_TIMEOUT_MS = 5_000;
+
+const PROBE_INTERVAL_MS = 1_000;
+const TEMPORAL_IDLE_PROBE_INTERVAL_MS = 5_000;
+
+export function watchDependencies({
+  connection,
+  db,
+  store,
+  log,
+}: {
+  connection: Connection;
+  db: Database;
+  store: ContentStore;
   log: Logger;
-  /** Between two probes while it is away. */
-  everyMs?: number;
-  /** Also looked at this often while nobody complains: for what is missed in silence. Unset: not looked at. */
-  unaskedEveryMs?: number;
+}): DependencyHealth {
+  const temporal = monitorDependency({
+    name: 'Temporal',
+    isUnavailableError: isTemporalUnavailable,
+    probe: () =>
+      connection.withDeadline(Date.now() + PROBE_TIMEOUT_MS, () =>
+        connection.workflowService.getSystemInfo({}),
+      ),
+    log,
+    // The SDK retries its polls silently, so that an idle worker never sees an error.
+    idleProbeIntervalMs: TEMPORAL_IDLE_PROBE_INTERVAL_MS,
+  });
+  const database = monitorDependency({
+    name: 'Postgres',
+    isUnavailableError: isDatabaseAway,
+    probe: () => db.$queryRaw`SELECT 1`,
+    log,
+  });
+  const contents = monitorDependency({
+    name: 'Content store',
+    isUnavailableError: (error) => causesOf(error).some((cause) => cause instanceof ContentStoreUnavailable),
+    probe: () => store.probe(),
+    log,
+  });
+  const all = [temporal, database, contents];
+  return {
+    store: contents,
+    reportIfUnavailable: (error) => all.some((monitor) => monitor.reportIfUnavailable(error)),
+    stop() {
+      for (const monitor of all) monitor.stop();
+    },
+  };
 }
 
-const LOOK_EVERY_MS = 1_000;
+export interface DependencyMonitor {
+  /** From the first reported error until a probe succeeds. */
+  readonly unavailable: boolean;
+  /** Whether the error means that this dependency is unavailable. If so, it is probed until it answers. */
+  reportIfUnavailable(error: unknown): boolean;
+  stop(): void;
+}
 
-export function watchForOutage({
-  what,
-  isItsError,
+export interface DependencyMonitorOptions {
+  /** Begins the log sentence. */
+  name: string;
+  isUnavailableError(error: unknown): boolean;
+  /** Rejects while the dependency is unavailable. */
+  probe(): Promise<unknown>;
+  log: Logger;
+  /** Time between probes during an outage. */
+  probeIntervalMs?: number;
+  /** Time between probes while no error is reported; unset: no such probes. */
+  idleProbeIntervalMs?: number;
+}
+
+export function monitorDependency({
+  name,
+  isUnavailableError,
   probe,
   log,
-  everyMs = LOOK_EVERY_MS,
-  unaskedEveryMs,
-}: OutageOptions): Outage {
+  probeIntervalMs = PROBE_INTERVAL_MS,
+  idleProbeIntervalMs,
+}: DependencyMonitorOptions): DependencyMonitor {
   let since: number | null = null;
-  let told = false;
+  let logged = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const look = (): void => {
-    probe().then(isBack, isAway);
+  const check = (): void => {
+    probe().then(onSuccess, onFailure);
   };
-  const isAway = (error: unknown): void => {
+  const onFailure = (error: unknown): void => {
     if (stopped) return;
-    // A connection that broke and was made again at once is no outage.
-    if (!told) log.warn({ err: error }, `${what} is out of reach; waiting for it, nothing is lost meanwhile`);
-    told = true;
-    timer = setTimeout(look, everyMs);
+    // Only a failed probe is logged: a connection that broke and was re-established at once is not an outage.
+    if (!logged) log.warn({ err: error }, `${name} unavailable; retrying (no data lost)`);
+    logged = true;
+    timer = setTimeout(check, probeIntervalMs);
     timer.unref();
   };
-  const isBack = (): void => {
-    if (told && since !== null)
-      log.info({ awayMs: Math.round(performance.now() - since) }, `${what} can be reached again`);
+  const onSuccess = (): void => {
+    if (logged && since !== null)
+      log.info({ unavailableMs: Math.round(performance.now() - since) }, `${name} available again`);
     since = null;
-    told = false;
+    logged = false;
   };
 
   const suspect = (): void => {
     if (since !== null || stopped) return;
     since = performance.now();
-    look();
+    check();
   };
-  const unasked = unaskedEveryMs === undefined ? undefined : setInterval(suspect, unaskedEveryMs);
-  unasked?.unref();
+  const idleProbe = idleProbeIntervalMs === undefined ? undefined : setInterval(suspect, idleProbeIntervalMs);
+  idleProbe?.unref();
 
   return {
-    get away() {
+    get unavailable() {
       return since !== null;
     },
-    explains(error) {
-      if (!isItsError(error)) return false;
+    reportIfUnavailable(error) {
+      if (!isUnavailableError(error)) return false;
       suspect();
       return true;
     },
     stop() {
       stopped = true;
       clearTimeout(timer);
-      clearInterval(unasked);
+      clearInterval(idleProbe);
     },
   };
 }

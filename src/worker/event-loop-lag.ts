@@ -4,13 +4,13 @@ const LOOK_EVERY_MS = 100;
 /** Later than this, timers and sockets of this process were late too. */
 const LAG_MS = 1_000;
 
-export interface LoopLag {
+export interface EventLoopLag {
   /** The event loop has stood still for over a second since that moment (performance.now()). */
   laggedSince(monotonicMs: number): boolean;
   stop(): void;
 }
 
-export function watchLoopLag(): LoopLag {
+export function watchEventLoopLag(): EventLoopLag {
   let lookedAt = performance.now();
   let laggedAt = Number.NEGATIVE_INFINITY;
   const look = (): void => {

@@ -1,12 +1,12 @@
 /** Lets at most `width` callers with the same key through at a time; the others wait in order. */
-export type Turnstile = <T>(
+export type KeyedLimiter = <T>(
   key: string,
   pass: () => Promise<T>,
   /** Who is told to give up while he waits leaves the line; inside it is for `pass` to heed it. */
   signal?: AbortSignal,
 ) => Promise<T>;
 
-export function makeTurnstile(width: number): Turnstile {
+export function createKeyedLimiter(width: number): KeyedLimiter {
   const lines = new Map<string, { inside: number; waiting: Set<() => void> }>();
   return async (key, pass, signal) => {
     signal?.throwIfAborted();

@@ -1,27 +1,46 @@
-/** The one way to a Temporal server for clients. The SDK's own retries and keepalives are set here, not left to defaults. */
-import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+/** How clients connect to a Temporal server: with retries and keepalives set here instead of the SDK's defaults. */
+import {
+  Connection,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { causesOf } from '../core/error-chain.ts';
 
 /**
- * What the server did not take is sent again by the SDK, at 0.1 s and then up to 5 s apart, for some 25 s. All that Amble
- * sends can be sent twice: updates and signals carry ids of their own, starts a workflow's. Where that is too long or too
- * short, the caller has a deadline, and activities are tried again anyway.
+ * The SDK resends a failed call for about 25 s, 0.1 s after the first failure and at most 5 s apart. Everything Amble sends
+ * may arrive twice: updates and signals carry ids, starts carry a workflow id. Callers that need a shorter limit set a
+ * deadline, and activities are retried in any case.
  */
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 /**
- * A network that swallows everything, without a reset, is noticed after the sum of these. A worker's own connection has others,
- * which the SDK does not let us set: 30 s and 15 s.
+ * A network that drops packets silently is detected after the sum of the two. The worker's own connection uses the SDK's 30 s
+ * and 15 s, which cannot be set.
  */
-const KEEPALIVE = { everyMs: 15_000, withinMs: 5_000 };
+const KEEPALIVE = { intervalMs: 15_000, timeoutMs: 5_000 };
 
 export function connectTemporal(address: string, keepalive = KEEPALIVE): Promise<Connection> {
   return Connection.connect({
     address,
-    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: ATTEMPTS }))],
+    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS }))],
     channelArgs: {
       'grpc.keepalive_permit_without_calls': 1,
-      'grpc.keepalive_time_ms': keepalive.everyMs,
-      'grpc.keepalive_timeout_ms': keepalive.withinMs,
+      'grpc.keepalive_time_ms': keepalive.intervalMs,
+      'grpc.keepalive_timeout_ms': keepalive.timeoutMs,
     },
   });
+}
+
+/** gRPC's CANCELLED, DEADLINE_EXCEEDED and UNAVAILABLE: the caller gave up, or no server answered. */
+const UNAVAILABLE_CODES = new Set([1, 4, 14]);
+
+/** Whether the error is about reaching the Temporal server, and not about what it was asked. */
+export function isTemporalUnavailable(error: unknown): boolean {
+  return causesOf(error).some(
+    (cause) =>
+      cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+      (isGrpcServiceError(cause) && UNAVAILABLE_CODES.has(cause.code)),
+  );
 }

@@ -2,7 +2,7 @@
 import { SdkComponent, type Logger as TemporalLogger } from '@temporalio/common';
 import { DefaultLogger, type LogEntry } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { Outages } from './dependencies.ts';
+import type { DependencyHealth } from './dependency-health.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
@@ -24,14 +24,17 @@ const NO_ANSWER =
 const EACH_ASK = /Workflow Task in failed state/;
 
 /** The SDK's "info" tells of its own comings and goings: for people who debug. */
-export function temporalLogger(log: Logger, outages: Pick<Outages, 'explain'>): TemporalLogger {
+export function createTemporalLogger(
+  log: Logger,
+  outages: Pick<DependencyHealth, 'reportIfUnavailable'>,
+): TemporalLogger {
   return new DefaultLogger('INFO', ({ level, message, meta }: LogEntry) => {
     // Under `err` pino writes out what an error holds; under any other name only {}.
     const { error, ...rest } = meta ?? {};
     const isKnown =
       message.startsWith(AS_IT_SHOULD_BE) ||
       (rest.sdkComponent === SdkComponent.core && isOfACall(`${message} ${String(error)}`)) ||
-      (error !== undefined && (EACH_ASK.test(String(error)) || outages.explain(error)));
+      (error !== undefined && (EACH_ASK.test(String(error)) || outages.reportIfUnavailable(error)));
     const to = isKnown ? 'debug' : LEVELS[level];
     log[to](error === undefined ? rest : { ...rest, err: error }, message);
   });

@@ -17,15 +17,15 @@ import { makeAgentPool } from '../http/index.ts';
 import { readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
 import { openContentStore } from './content-store.ts';
-import { type Outages, watchForOutages } from './dependencies.ts';
-import { watchLoopLag } from './event-loop-lag.ts';
+import { type DependencyHealth, watchDependencies } from './dependency-health.ts';
+import { watchEventLoopLag } from './event-loop-lag.ts';
 import { watchMemory } from './frugality.ts';
 import { heartbeats } from './heartbeats.ts';
 import { LocalRequestStarts } from './local-request-starts.ts';
 import { remember } from './remember.ts';
 import { ServerClock } from './server-clock.ts';
 import { connectTemporal } from './temporal-connection.ts';
-import { temporalLogger } from './temporal-logger.ts';
+import { createTemporalLogger } from './temporal-logger.ts';
 
 export interface WorkerSetup {
   config: AmbleConfig;
@@ -94,11 +94,11 @@ export async function startWorker({
   const clientConnection = await connectTemporal(temporal.address);
   const db = openDatabase(databaseUrl);
   const store = openContentStore(config.contentDir);
-  const outages = watchForOutages({ connection: clientConnection, db, store, log });
+  const outages = watchDependencies({ connection: clientConnection, db, store, log });
   installRuntime(log, outages);
   const connection = await NativeConnection.connect({ address: temporal.address });
   const agents = makeAgentPool();
-  const lag = watchLoopLag();
+  const lag = watchEventLoopLag();
   const memory = watchMemory();
   const own: Deps = {
     config,
@@ -111,7 +111,7 @@ export async function startWorker({
     lag,
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,
-    outages,
+    dependencies: outages,
     crawlOf: remember(CRAWLS_REMEMBERED, async (crawlId) => {
       const crawl = await readCrawl(db, crawlId);
       return { ...crawl, keyedBy: crawl.keyedBy ?? config.politenessKey };
@@ -190,10 +190,10 @@ async function drain(running: readonly Running[]): Promise<void> {
  * The SDK's own log lines go where ours go, unless this process has set its runtime up already. Those of its core, too, which
  * would otherwise be written to standard output.
  */
-function installRuntime(log: Logger, outages: Outages): void {
+function installRuntime(log: Logger, outages: DependencyHealth): void {
   try {
     Runtime.install({
-      logger: temporalLogger(log, outages),
+      logger: createTemporalLogger(log, outages),
       telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
       shutdownSignals: [],
     });

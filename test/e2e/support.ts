@@ -158,7 +158,7 @@ async function lookInside<T>(
     home,
     isolated: true,
     ...(binary !== undefined && { temporalBinary: binary }),
-    say: () => {},
+    notify: () => {},
   });
   const db = openDatabase(engines.databaseUrl);
   const connection = await Connection.connect({ address: engines.temporal.address });

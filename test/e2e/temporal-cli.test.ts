@@ -34,7 +34,7 @@ beforeAll(async () => {
   await initialiseHome(amble.home);
   const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
   server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
-  const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serves');
+  const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serving');
   await vi.waitFor(serves, { timeout: 60_000, interval: 100 });
   worker = amble.start('worker');
   await worker.says(/Worker ready on task queue amble/);

@@ -42,7 +42,7 @@ test('engines whose ports were taken while they were dead come back on others, w
   const { temporal, databaseUrl } = await next.engines;
   expect(taken).not.toContain(portOf(temporal.address));
   expect(taken).not.toContain(Number(new URL(databaseUrl).port));
-  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serves');
+  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
   await next.leave();
   for (const holder of holders) await holder.release();
 });
@@ -74,7 +74,7 @@ test.each([
   await writeFile(home.temporal.database, content);
   const user = home.user();
   const { temporal } = await user.engines;
-  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serves');
+  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
   const [, aside = ''] = /cannot read its database, now (\S+);/.exec(user.said()) ?? [];
   expect(existsSync(aside)).toBe(true);
   await user.leave();
@@ -90,7 +90,7 @@ test('a Temporal server killed at any moment of its first start does not keep th
   }
   const next = home.user();
   const { temporal } = await next.engines;
-  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serves');
+  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
   await next.leave();
   expect(await home.processes()).toEqual([]);
 });

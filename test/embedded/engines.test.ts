@@ -33,7 +33,7 @@ async function query(databaseUrl: string, sql: string): Promise<unknown[]> {
 
 async function bothServe({ databaseUrl, temporal }: Found): Promise<boolean> {
   await query(databaseUrl, 'SELECT FROM pages');
-  return (await probeTemporal(temporal.address, temporal.namespace)) === 'serves';
+  return (await probeTemporal(temporal.address, temporal.namespace)) === 'serving';
 }
 
 describe('in a new home', () => {
@@ -86,7 +86,7 @@ describe('in a new home', () => {
       home: home.directory,
       temporalAddress: '127.0.0.1:1',
       databaseUrl: 'postgresql://127.0.0.1:1/none',
-      say: () => {},
+      notify: () => {},
     });
     await expect(starting).rejects.toThrow(/No Temporal server answers at 127\.0\.0\.1:1.*TEMPORAL_ADDRESS/);
   });
@@ -172,21 +172,21 @@ describe('in a home that has been used', () => {
   });
 
   test('a home without a Temporal database joins a server at the usual address, without a word', async () => {
-    const { temporalAddress: usualAddress } = testEngines();
+    const { temporalAddress: defaultAddress } = testEngines();
     const said: string[] = [];
     const engines = await startEngines({
       home: home.directory,
-      usualAddress,
-      say: (line) => said.push(line),
+      defaultAddress,
+      notify: (line) => said.push(line),
     });
-    expect(engines.temporal).toMatchObject({ embedded: false, address: usualAddress });
-    expect(said.filter((line) => line.includes(usualAddress))).toEqual([]);
+    expect(engines.temporal).toMatchObject({ embedded: false, address: defaultAddress });
+    expect(said.filter((line) => line.includes(defaultAddress))).toEqual([]);
     await engines.stop();
   });
 
   test('a home that has a Temporal database of its own joins no stranger, though its own server is dead, and says so', async () => {
     const { temporalAddress: stranger } = testEngines();
-    const options = { home: home.directory, usualAddress: stranger };
+    const options = { home: home.directory, defaultAddress: stranger };
     expect(await findTemporal(options)).toMatchObject({ address: stranger });
 
     const first = home.user();
@@ -200,7 +200,7 @@ describe('in a home that has been used', () => {
     const engines = await startEngines({
       ...options,
       ...(binary !== undefined && { temporalBinary: binary }),
-      say: (line) => said.push(line),
+      notify: (line) => said.push(line),
     });
     expect(engines.temporal).toMatchObject({ embedded: true });
     expect(said).toEqual([

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { commandLineOf, isAlive, processExists, thisProcess } from '../../src/embedded/process-table.ts';
+import { commandLineOf, currentProcess, isAlive, processExists } from '../../src/embedded/process-table.ts';
 
 test('a process is alive under its own start only: a pid that was given out again is another process', async () => {
-  const me = await thisProcess();
+  const me = await currentProcess();
   expect(await isAlive(me)).toBe(true);
   expect(await isAlive({ ...me, start: 'earlier' })).toBe(false);
 });

@@ -1,13 +1,18 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Keeping, type KeptEngine, keepUp, type RunningAt } from '../../src/embedded/supervise.ts';
+import {
+  type RunningEngineAt,
+  type SupervisedEngine,
+  type Supervisor,
+  superviseEngines,
+} from '../../src/embedded/supervise.ts';
 
 const PORT = 7_000;
 
-let running: RunningAt | null;
+let running: RunningEngineAt | null;
 let started: number;
 let anew: number;
 let said: string[];
-let kept: Keeping;
+let kept: Supervisor;
 
 /** Where it comes back, or why it does not; each time as a new process. */
 let comesBackAt: number | Error;
@@ -18,7 +23,7 @@ beforeEach(() => {
   started = 0;
   anew = 0;
   said = [];
-  const engine: KeptEngine = {
+  const engine: SupervisedEngine = {
     name: 'The engine',
     port: PORT,
     find: async () => running,
@@ -27,14 +32,14 @@ beforeEach(() => {
       if (comesBackAt instanceof Error) throw comesBackAt;
       running = { pid: 1 + started, port: comesBackAt };
     },
-    startedAnew: () => {
+    onRestart: () => {
       anew += 1;
     },
   };
-  kept = keepUp([engine], (line) => said.push(line), 1);
+  kept = superviseEngines([engine], (line) => said.push(line), 1);
 });
 
-afterEach(() => kept.end());
+afterEach(() => kept.stop());
 
 /** Until it has been looked at a few times more. */
 async function looks(): Promise<void> {

@@ -57,7 +57,7 @@ export interface Injected {
   takesAway?: Need;
 }
 
-export type Need = 'Temporal' | 'Postgres' | 'The content store';
+export type Need = 'Temporal' | 'Postgres' | 'Content store';
 
 /** What a worker has written to its log. */
 export interface LogLine {

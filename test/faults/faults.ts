@@ -171,7 +171,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a full disk for the content store',
-    takesAway: 'The content store',
+    takesAway: 'Content store',
     async inject({ lab, web, signal }) {
       await web.nextArrival(signal);
       return harmless(async () => {

@@ -113,7 +113,7 @@ async function setUp(
     home: home.directory,
     isolated: true,
     ...(binary !== undefined && { temporalBinary: binary }),
-    say: quiet,
+    notify: quiet,
   });
   closers.push(engines.stop);
   const { address, namespace } = engines.temporal;
@@ -186,7 +186,7 @@ async function setUp(
       temporal: {
         kill: () => killRecorded(home.temporal.record),
         start: async () => {
-          await ensureTemporal(home, { namespace, binary, say: quiet });
+          await ensureTemporal(home, { namespace, binary, notify: quiet });
         },
       },
       postgres: {

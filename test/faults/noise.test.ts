@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Injected, LogLine, Need } from './evidence.ts';
 import { judgeNoise, readLog } from './noise.ts';
 
-const AWAY = 'Postgres is out of reach; waiting for it, nothing is lost meanwhile';
-const BACK = 'Postgres can be reached again';
+const AWAY = 'Postgres unavailable; retrying (no data lost)';
+const BACK = 'Postgres available again';
 
 function line(msg: string, more: Partial<LogLine> = {}): LogLine {
   return { worker: 'worker-1', pid: 1, atMs: 0, level: 40, msg, ...more };
@@ -23,7 +23,7 @@ test('an outage logged once at its start and once at its end is accepted', () =>
 
 test('an outage logged twice by one process is caught', () => {
   expect(judgeNoise([line(AWAY), line(AWAY)], [fault('Postgres'), fault('Postgres')])).toEqual([
-    'worker-1 said twice of one outage that Postgres is out of reach',
+    'worker-1 logged one outage of Postgres twice',
   ]);
   const next = [line(AWAY), line(AWAY, { pid: 2 })];
   expect(judgeNoise(next, [fault('Postgres'), fault('Postgres')])).toEqual([]);

@@ -7,8 +7,8 @@ import type { Injected, LogLine } from './evidence.ts';
 const WARNING = 40;
 const ERROR = 50;
 
-const AWAY = /^(Temporal|Postgres|The content store) is out of reach/;
-const BACK = /^(Temporal|Postgres|The content store) can be reached again/;
+const AWAY = /^(Temporal|Postgres|Content store) unavailable;/;
+const BACK = /^(Temporal|Postgres|Content store) available again/;
 
 export function readLog(worker: string, log: string): LogLine[] {
   return (
@@ -34,8 +34,7 @@ function toldTwice(lines: readonly LogLine[]): string[] {
     if (over !== undefined) away.delete(`${pid} ${over}`);
     const what = AWAY.exec(msg)?.[1];
     if (what === undefined) return [];
-    if (away.has(`${pid} ${what}`))
-      return [`${worker} said twice of one outage that ${what} is out of reach`];
+    if (away.has(`${pid} ${what}`)) return [`${worker} logged one outage of ${what} twice`];
     away.add(`${pid} ${what}`);
     return [];
   });

@@ -8,7 +8,7 @@ import { testEngines } from '../support/engines.ts';
 import { startWire, type Wire } from './wire.ts';
 
 /** As production has it in seconds, so that a test can wait for it. */
-const KEEPALIVE = { everyMs: 300, withinMs: 300 };
+const KEEPALIVE = { intervalMs: 300, timeoutMs: 300 };
 const ANSWER_WITHIN_MS = 500;
 
 let wire: Wire;

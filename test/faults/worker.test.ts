@@ -141,8 +141,8 @@ describe('a worker that loses a dependency logs it once, waits and resumes:', ()
     lab.wires[wire].heal();
     expect(await lab.client.workflow.getHandle(crawlId).result()).toMatchObject({ found: PAGES + 1 });
     const said = worker.log().slice(before);
-    expect(worries(said)).toEqual([`${what} is out of reach; waiting for it, nothing is lost meanwhile`]);
-    expect(said.match(new RegExp(`${what} can be reached again`, 'g'))).toHaveLength(1);
+    expect(worries(said)).toEqual([`${what} unavailable; retrying (no data lost)`]);
+    expect(said.match(new RegExp(`${what} available again`, 'g'))).toHaveLength(1);
     expect(said.trimEnd().split('\n'), said).toHaveLength(2);
     expect(worker.output()).toBe('');
   });

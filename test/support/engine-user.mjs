@@ -5,7 +5,7 @@ import { startEngines } from '../../dist/src/embedded/index.js';
 const engines = await startEngines({
   home: process.argv[2],
   isolated: true,
-  say: (line) => console.error(line),
+  notify: (line) => console.error(line),
 });
 console.log(JSON.stringify({ databaseUrl: engines.databaseUrl, temporal: engines.temporal }));
 process.stdin.resume();

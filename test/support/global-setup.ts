@@ -31,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     home,
     isolated: true,
     ...(binary !== undefined && { temporalBinary: binary }),
-    say,
+    notify: say,
   });
   project.provide('temporalAddress', engines.temporal.address);
   project.provide('temporalNamespace', engines.temporal.namespace);
@@ -47,7 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** What the first start of a database leaves in a home; that home goes on with its own. */
 async function createInitialisedHome(path: string, say: (line: string) => void): Promise<string> {
-  await (await startDatabase({ home: path, say })).stop();
+  await (await startDatabase({ home: path, notify: say })).stop();
   const { postgres } = homeAt(path);
   const furniture = join(path, 'initialisedHome');
   await mkdir(furniture);

@@ -8,112 +8,119 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { isDatabaseAway } from '../../src/storage/database-unavailable.ts';
-import { type ContentStore, ContentStoreAway, openContentStore } from '../../src/worker/content-store.ts';
-import { type Outage, watchForOutage } from '../../src/worker/dependency-health.ts';
+import {
+  type ContentStore,
+  ContentStoreUnavailable,
+  openContentStore,
+} from '../../src/worker/content-store.ts';
+import { type DependencyMonitor, monitorDependency } from '../../src/worker/dependency-health.ts';
 
-describe('an outage of the content store', () => {
+describe('monitoring the content store', () => {
   let directory: string;
   let store: ContentStore;
-  let outage: Outage;
-  let said: string[];
+  let monitor: DependencyMonitor;
+  let messages: string[];
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'amble-outage-'));
     store = openContentStore(join(directory, 'content'));
-    said = [];
-    const sink = new PassThrough().on('data', (line) => said.push(JSON.parse(String(line)).msg));
-    outage = watchForOutage({
-      what: 'The content store',
-      isItsError: (error) => error instanceof ContentStoreAway,
+    messages = [];
+    const sink = new PassThrough().on('data', (line) => messages.push(JSON.parse(String(line)).msg));
+    monitor = monitorDependency({
+      name: 'Content store',
+      isUnavailableError: (error) => error instanceof ContentStoreUnavailable,
       probe: () => store.probe(),
       log: pino(sink),
-      everyMs: 10,
+      probeIntervalMs: 10,
     });
   });
 
   afterEach(async () => {
-    outage.stop();
+    monitor.stop();
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** A file where the directory should be: nobody can write there, not even root. */
-  const breakIt = async () => {
-    await mendIt();
+  /** A file in place of the directory: not even root can write there. */
+  const breakStore = async () => {
+    await repairStore();
     await writeFile(join(directory, 'content'), '');
   };
-  const mendIt = () => rm(join(directory, 'content'), { recursive: true, force: true });
-  const failToPut = () => store.put(Buffer.from('x')).catch((error: unknown) => error);
+  const repairStore = () => rm(join(directory, 'content'), { recursive: true, force: true });
+  const errorOfPut = () => store.put(Buffer.from('x')).catch((error: unknown) => error);
 
-  test('is told once, however many run into it, and once more when it is over', async () => {
-    await breakIt();
-    for (let i = 0; i < 100; i += 1) expect(outage.explains(await failToPut())).toBe(true);
-    expect(outage.away).toBe(true);
-    await expect.poll(() => said).toHaveLength(1);
-    expect(said).toEqual(['The content store is out of reach; waiting for it, nothing is lost meanwhile']);
-    await mendIt();
-    await expect.poll(() => outage.away).toBe(false);
-    expect(said.slice(1)).toEqual(['The content store can be reached again']);
+  test('an outage is logged once when it begins and once when it ends, whatever the number of errors', async () => {
+    await breakStore();
+    for (let i = 0; i < 100; i += 1) expect(monitor.reportIfUnavailable(await errorOfPut())).toBe(true);
+    expect(monitor.unavailable).toBe(true);
+    await expect.poll(() => messages).toHaveLength(1);
+    expect(messages).toEqual(['Content store unavailable; retrying (no data lost)']);
+    await repairStore();
+    await expect.poll(() => monitor.unavailable).toBe(false);
+    expect(messages.slice(1)).toEqual(['Content store available again']);
   });
 
-  test('is told again when it comes again', async () => {
-    for (const told of [2, 4]) {
-      await breakIt();
-      outage.explains(await failToPut());
-      await expect.poll(() => said.length).toBe(told - 1);
-      await mendIt();
-      await expect.poll(() => said.length).toBe(told);
+  test('a second outage is logged again', async () => {
+    for (const logged of [2, 4]) {
+      await breakStore();
+      monitor.reportIfUnavailable(await errorOfPut());
+      await expect.poll(() => messages.length).toBe(logged - 1);
+      await repairStore();
+      await expect.poll(() => messages.length).toBe(logged);
     }
   });
 
-  test('that was over before anybody could look is not worth a word', async () => {
-    await breakIt();
-    const error = await failToPut();
-    await mendIt();
-    expect(outage.explains(error)).toBe(true);
-    await expect.poll(() => outage.away).toBe(false);
-    expect(said).toEqual([]);
+  test('an outage that ends before the first probe is not logged', async () => {
+    await breakStore();
+    const error = await errorOfPut();
+    await repairStore();
+    expect(monitor.reportIfUnavailable(error)).toBe(true);
+    await expect.poll(() => monitor.unavailable).toBe(false);
+    expect(messages).toEqual([]);
   });
 
-  test('is met by readers too, who would find a missing file anywhere else', async () => {
+  test('a failed read counts as an outage only if the store cannot be written either', async () => {
     const key = await store.put(Buffer.from('x'));
-    const failToGet = () => store.get(key).catch((error: unknown) => error);
-    const failToStream = async () => {
+    const errorOfGet = () => store.get(key).catch((error: unknown) => error);
+    const stream = async () => {
       for await (const _ of store.stream(key));
     };
-    await mendIt();
-    expect(outage.explains(await failToGet())).toBe(false);
-    await breakIt();
-    expect(outage.explains(await failToGet())).toBe(true);
-    expect(outage.explains(await store.probe().catch((error: unknown) => error))).toBe(true);
-    expect(outage.explains(await failToStream().catch((error: unknown) => error))).toBe(true);
+    await repairStore();
+    expect(monitor.reportIfUnavailable(await errorOfGet())).toBe(false);
+    await breakStore();
+    expect(monitor.reportIfUnavailable(await errorOfGet())).toBe(true);
+    expect(monitor.reportIfUnavailable(await store.probe().catch((error: unknown) => error))).toBe(true);
+    expect(monitor.reportIfUnavailable(await stream().catch((error: unknown) => error))).toBe(true);
   });
 
-  test('explains no other error', () => {
-    expect(outage.explains(new TypeError('a bug'))).toBe(false);
-    expect(outage.away).toBe(false);
+  test('any other error is not reported as an outage', () => {
+    expect(monitor.reportIfUnavailable(new TypeError('a bug'))).toBe(false);
+    expect(monitor.unavailable).toBe(false);
   });
 });
 
-describe('an error of the database', () => {
-  const withCode = (code: string) => Object.assign(new Error('said by Postgres'), { code });
+describe('a database error', () => {
+  const withCode = (code: string) => Object.assign(new Error('from Postgres'), { code });
 
   test.each([
     ...['ECONNREFUSED', 'P1000', 'P1003', 'P2024'],
     ...['08006', '25006', '28000', '28P01', '3D000', '40P01', '53300', '55006', '57P01', '57P03', '58030'],
-  ])('%s is not about what was asked', (code) => {
+  ])('%s means that the database is unavailable', (code) => {
     expect(isDatabaseAway(withCode(code))).toBe(true);
     expect(isDatabaseAway(new Error('wrapped', { cause: withCode(code) }))).toBe(true);
   });
 
-  test.each(['22021', '23505', '25001', '3F000', '42P01', 'P0001', 'P2002', '5799'])('%s is', (code) => {
-    expect(isDatabaseAway(withCode(code))).toBe(false);
-  });
+  test.each(['22021', '23505', '25001', '3F000', '42P01', 'P0001', 'P2002', '5799'])(
+    '%s is about the statement',
+    (code) => {
+      expect(isDatabaseAway(withCode(code))).toBe(false);
+    },
+  );
 
-  test('pg says in words that a connection broke', () => {
+  test('pg reports a broken connection by its message alone', () => {
     expect(isDatabaseAway(new Error('Connection terminated unexpectedly'))).toBe(true);
   });
 
-  test('Prisma wraps what a Postgres says that is on its way up', async () => {
+  test('Prisma wraps the error of a Postgres that is still starting', async () => {
     const starting = createServer((socket) => {
       const fields = 'SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0';
       const head = Buffer.from('E\0\0\0\0');
@@ -130,7 +137,7 @@ describe('an error of the database', () => {
     starting.close();
   });
 
-  test('a bug is none', () => {
+  test('a bug does not mean that the database is unavailable', () => {
     expect(isDatabaseAway(new TypeError('undefined is not a function'))).toBe(false);
   });
 });

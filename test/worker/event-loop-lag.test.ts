@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type LoopLag, watchLoopLag } from '../../src/worker/event-loop-lag.ts';
+import { type EventLoopLag, watchEventLoopLag } from '../../src/worker/event-loop-lag.ts';
 
-let lag: LoopLag;
+let lag: EventLoopLag;
 beforeEach(() => {
-  lag = watchLoopLag();
+  lag = watchEventLoopLag();
 });
 afterEach(() => lag.stop());
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { makeTurnstile } from '../../src/worker/keyed-limiter.ts';
+import { createKeyedLimiter } from '../../src/worker/keyed-limiter.ts';
 
 /** Callers that stay inside until they are told to leave. */
-function crowdAt(pass: ReturnType<typeof makeTurnstile>) {
+function crowdAt(pass: ReturnType<typeof createKeyedLimiter>) {
   const leave = new Map<string, (error?: Error) => void>();
   const inside: string[] = [];
   const come = (key: string, name: string): Promise<void> =>
@@ -16,7 +16,7 @@ function crowdAt(pass: ReturnType<typeof makeTurnstile>) {
 }
 
 test('at most its width is inside, and the others follow in the order they came', async () => {
-  const { come, inside, leave } = crowdAt(makeTurnstile(2));
+  const { come, inside, leave } = crowdAt(createKeyedLimiter(2));
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => come('site', name));
   expect(inside).toEqual(['a', 'b']);
   leave('b');
@@ -32,7 +32,7 @@ test('at most its width is inside, and the others follow in the order they came'
 });
 
 test('nobody who comes later slips in while a place is handed over', async () => {
-  const { come, inside, leave } = crowdAt(makeTurnstile(1));
+  const { come, inside, leave } = crowdAt(createKeyedLimiter(1));
   const first = come('site', 'first');
   const second = come('site', 'second');
   leave('first');
@@ -47,7 +47,7 @@ test('nobody who comes later slips in while a place is handed over', async () =>
 });
 
 test('one who fails makes room as well, and hears its own failure', async () => {
-  const { come, inside, leave } = crowdAt(makeTurnstile(1));
+  const { come, inside, leave } = crowdAt(createKeyedLimiter(1));
   const first = come('site', 'first');
   const second = come('site', 'second');
   leave('first', new Error('lost my way'));
@@ -58,7 +58,7 @@ test('one who fails makes room as well, and hears its own failure', async () => 
 });
 
 test('callers with different keys do not wait for each other', async () => {
-  const { come, inside, leave } = crowdAt(makeTurnstile(1));
+  const { come, inside, leave } = crowdAt(createKeyedLimiter(1));
   const both = [come('one', 'a'), come('other', 'b')];
   expect(inside).toEqual(['a', 'b']);
   leave('a');
@@ -67,5 +67,5 @@ test('callers with different keys do not wait for each other', async () => {
 });
 
 test('what a caller brings out is handed on', async () => {
-  expect(await makeTurnstile(1)('site', async () => 42)).toBe(42);
+  expect(await createKeyedLimiter(1)('site', async () => 42)).toBe(42);
 });

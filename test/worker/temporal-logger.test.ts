@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { temporalLogger } from '../../src/worker/temporal-logger.ts';
+import { createTemporalLogger } from '../../src/worker/temporal-logger.ts';
 
 function levelOf(message: string, meta: Record<string, unknown>): string {
   const levels: string[] = [];
   const sink = new PassThrough().on('data', (line) => levels.push(JSON.parse(String(line)).level));
   const log = pino({ level: 'debug', formatters: { level: (level) => ({ level }) } }, sink);
-  temporalLogger(log, { explain: () => false }).warn(message, meta);
+  createTemporalLogger(log, { reportIfUnavailable: () => false }).warn(message, meta);
   sink.read();
   return levels.join();
 }

@@ -4,7 +4,7 @@ import type { AmbleConfig } from '../../config/index.ts';
 import { messageOf } from '../../core/error-chain.ts';
 import type { Engines } from '../../embedded/index.ts';
 import { isDatabaseAway } from '../../storage/database-unavailable.ts';
-import { isTemporalAway } from '../../worker/temporal-unavailable.ts';
+import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
 import { takeUpForgotten } from '../connect/crawls.ts';
 import { announceUp } from '../connect/presence.ts';
 import { patiently } from '../connect/retry-while-unavailable.ts';
@@ -36,7 +36,7 @@ export async function upCommand(options: CommonOptions): Promise<ExitCode> {
 
 /** A server that was started again may have begun a new database, and its crawls would rest until somebody noticed. */
 async function takeUpPatiently(takeUp: () => Promise<void>, enough: AbortSignal): Promise<void> {
-  const isAway = (error: unknown) => isTemporalAway(error) || isDatabaseAway(error);
+  const isAway = (error: unknown) => isTemporalUnavailable(error) || isDatabaseAway(error);
   try {
     await patiently(takeUp, { what: 'The restarted Temporal server or Postgres', isAway, say, enough });
   } catch (error) {

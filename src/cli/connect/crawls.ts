@@ -5,7 +5,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type AmbleConfig, BadInput, type CrawlRequest, writeCrawlInput } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
 import { type Progress, readProgress } from '../../storage/reports/progress.ts';
-import { isTemporalAway } from '../../worker/temporal-unavailable.ts';
+import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
 import { commandLine } from '../render/command-line.ts';
 import { hasEnded } from './has-ended.ts';
@@ -104,9 +104,13 @@ async function resultOf(
     try {
       return await handle.result();
     } catch (error) {
-      if (patience.enough.aborted || !isTemporalAway(error)) throw error;
+      if (patience.enough.aborted || !isTemporalUnavailable(error)) throw error;
       // Something that is answered at once: the result may be hours away when the server is back.
-      await patiently(() => handle.describe(), { what: 'Temporal', isAway: isTemporalAway, ...patience });
+      await patiently(() => handle.describe(), {
+        what: 'Temporal',
+        isAway: isTemporalUnavailable,
+        ...patience,
+      });
     }
   }
 }

@@ -9,6 +9,6 @@ export function engineOptions(config: AmbleConfig, say: (line: string) => void):
     ...(config.temporalAddress !== null && { temporalAddress: config.temporalAddress }),
     ...(config.temporalBinary !== null && { temporalBinary: config.temporalBinary }),
     ...(config.databaseUrl !== null && { databaseUrl: config.databaseUrl }),
-    say,
+    notify: say,
   };
 }

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { stopEngine } from '../../embedded/engine.ts';
 import { homeAt } from '../../embedded/home.ts';
 import { postgresEngine } from '../../embedded/postgres.ts';
-import { present } from '../../embedded/presence.ts';
+import { livingProcesses } from '../../embedded/process-registry.ts';
 import { temporalEngine } from '../../embedded/temporal.ts';
 
 export async function endLeftovers(path: string): Promise<void> {
   const home = homeAt(path);
   if (!existsSync(home.users)) return;
-  const [user] = await present(home.users);
+  const [user] = await livingProcesses(home.users);
   if (user)
     throw new Error(
       `Process ${user.pid} is using ${home.directory}: let it end first, or choose another --home.`,

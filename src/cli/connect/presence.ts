@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { enter, leave, present } from '../../embedded/presence.ts';
+import { livingProcesses, registerProcess, unregisterProcess } from '../../embedded/process-registry.ts';
 
 /** There is one kind of `up`: nobody goes before another. */
 const RANK = 1;
@@ -14,15 +14,15 @@ export interface UpPresence {
 export async function announceUp(home: string): Promise<UpPresence> {
   const directory = upDirectory(home);
   await mkdir(directory, { recursive: true });
-  const presence = await enter(directory, RANK);
-  return { withdraw: () => leave(directory, presence) };
+  const presence = await registerProcess(directory, RANK);
+  return { withdraw: () => unregisterProcess(directory, presence) };
 }
 
 /** Process id of an `amble up` of this home; null: there is none. */
 export async function findUp(home: string): Promise<number | null> {
   const directory = upDirectory(home);
   if (!existsSync(directory)) return null;
-  const [up] = await present(directory);
+  const [up] = await livingProcesses(directory);
   return up?.pid ?? null;
 }
 

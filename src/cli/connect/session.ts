@@ -47,7 +47,7 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     const engines = await startEngines({
       ...engineOptions(config, options.say),
       isolated,
-      keepUp: options.worker !== null,
+      supervise: options.worker !== null,
     });
     closers.push(() => engines.stop());
     const db = openDatabase(engines.databaseUrl);

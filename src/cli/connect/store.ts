@@ -23,7 +23,7 @@ export async function openStore(config: AmbleConfig): Promise<Store | null> {
   if (!existsSync(home.postgres.data)) return null;
   if (!(await isRunning(postgresEngine(home))))
     say(`Starting the database of ${config.home} for a moment, to read from it.`);
-  const engines = await startDatabase({ home: config.home, say });
+  const engines = await startDatabase({ home: config.home, notify: say });
   const db = openDatabase(engines.databaseUrl);
   return {
     db,

@@ -6,43 +6,47 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive, type ProcessId, thisProcess } from './process-table.ts';
+import { currentProcess, isAlive, type ProcessIdentity } from './process-table.ts';
 
-export interface Presence extends ProcessId {
+export interface RegisteredProcess extends ProcessIdentity {
   name: string;
   rank: number;
 }
 
-export async function enter(directory: string, rank: number): Promise<Presence> {
-  const me = await thisProcess();
+export async function registerProcess(directory: string, rank: number): Promise<RegisteredProcess> {
+  const me = await currentProcess();
   const presence = named(rank, me, randomBytes(6).toString('hex'));
   await writeFile(join(directory, presence.name), '', { flag: 'wx', mode: 0o600 });
   return presence;
 }
 
-export async function changeRank(directory: string, presence: Presence, rank: number): Promise<Presence> {
+export async function changeRank(
+  directory: string,
+  presence: RegisteredProcess,
+  rank: number,
+): Promise<RegisteredProcess> {
   const changed = named(rank, presence, presence.name.split('.')[3] ?? '');
   await rename(join(directory, presence.name), join(directory, changed.name));
   return changed;
 }
 
-export async function leave(directory: string, presence: Presence): Promise<void> {
+export async function unregisterProcess(directory: string, presence: RegisteredProcess): Promise<void> {
   await rm(join(directory, presence.name), { force: true });
 }
 
 /** Everybody in the directory who still lives. */
-export async function present(directory: string): Promise<Presence[]> {
-  const living: Presence[] = [];
+export async function livingProcesses(directory: string): Promise<RegisteredProcess[]> {
+  const living: RegisteredProcess[] = [];
   for (const name of await readdir(directory)) {
     const [rank, pid, start] = name.split('.');
     if (start === undefined) continue;
     const presence = { name, rank: Number(rank), pid: Number(pid), start };
     if (await isAlive(presence)) living.push(presence);
-    else await leave(directory, presence);
+    else await unregisterProcess(directory, presence);
   }
   return living;
 }
 
-function named(rank: number, { pid, start }: ProcessId, random: string): Presence {
+function named(rank: number, { pid, start }: ProcessIdentity, random: string): RegisteredProcess {
   return { pid, start, rank, name: `${rank}.${pid}.${start}.${random}` };
 }
