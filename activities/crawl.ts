@@ -106,7 +106,7 @@ async function takeUp({ db }: Deps, crawlId: string): Promise<CrawlRecord | null
 async function openNew(deps: Deps, crawlId: string, input: unknown): Promise<CrawlRecord> {
   try {
     const { seeds, settings } = parse(crawlId, input, deps);
-    return await open(deps.db, { id: crawlId, seeds, settings, keyedBy: deps.config.politenessKey });
+    return await open(deps.db, { id: crawlId, seeds, settings, unit: deps.config.politenessKey });
   } catch (error) {
     if (error instanceof BadInput) throw badInput(error.message);
     throw error;

@@ -6,7 +6,6 @@ import type { Parse } from '../src/html/index.ts';
 import type { AgentPool } from '../src/http/index.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
-import type { PolitenessUnit } from '../src/urls/index.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
 import type { DependencyHealth } from '../src/worker/dependency-health.ts';
 import type { EventLoopLag } from '../src/worker/event-loop-lag.ts';
@@ -26,5 +25,5 @@ export interface Deps {
   log: Logger;
   dependencies: DependencyHealth;
   /** Settings never change once a crawl is open, so they are read once. */
-  crawlOf(crawlId: string): Promise<CrawlRecord & { keyedBy: PolitenessUnit }>;
+  crawlOf(crawlId: string): Promise<CrawlRecord>;
 }

@@ -76,7 +76,7 @@ class FrontierCrawl {
   static async fill(url: string, settings: CrawlSettings, size: number): Promise<FrontierCrawl> {
     const crawl = new FrontierCrawl(openDatabase(url, { connections: 1 }), settings, size);
     const seeds = [{ url: crawl.urlOf(0), keyword: null, priority: null }];
-    await openCrawl(crawl.db, { id: crawl.crawlId, seeds, settings, keyedBy: 'host' });
+    await openCrawl(crawl.db, { id: crawl.crawlId, seeds, settings, unit: 'host' });
     await crawl.find(100);
     for (let page = 0; page < 20; page += 1) await crawl.work();
     while (crawl.known < size) await crawl.find(Math.min(1_000, size - crawl.known));

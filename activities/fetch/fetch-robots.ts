@@ -36,7 +36,7 @@ export async function fetchRobots(
   target: RobotsHop,
 ): Promise<Unreported> {
   const { db, config } = deps;
-  const { settings, keyedBy } = await deps.crawlOf(input.crawlId);
+  const { settings } = await deps.crawlOf(input.crawlId);
   const refusal = await lease.ready();
   if (refusal !== null) return notSent(deps, target, refusal);
   const exchange = await sendRequest({
@@ -72,7 +72,7 @@ export async function fetchRobots(
   const verdict = verdictOf(exchange, target);
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
   const reader = {
-    domain: politenessKey(target.origin, keyedBy),
+    domain: politenessKey(target.origin, config.politenessKey),
     agent: productToken(config.userAgent),
   };
   const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, ...reader }, verdict);
@@ -103,7 +103,7 @@ export async function fetchRobots(
         hop: {
           origin: target.origin,
           url: verdict.to,
-          domain: politenessKey(verdict.to, keyedBy),
+          domain: politenessKey(verdict.to, config.politenessKey),
           hop: target.hop + 1,
         },
       };

@@ -12,7 +12,6 @@ import { recordWait } from '../../src/storage/pages/defer-page.ts';
 import { unlessNeverAllowed } from '../../src/storage/pages/never-allowed.ts';
 import type { Recorded } from '../../src/storage/pages/page-row.ts';
 import { endPage, type ParsedRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
-import type { PolitenessUnit } from '../../src/urls/index.ts';
 import { sweepSignal } from '../../workflows/messages.ts';
 import type { Deps } from '../deps.ts';
 import { orPoison } from '../errors.ts';
@@ -64,9 +63,8 @@ export function makePersistPage(deps: Deps) {
 }
 
 async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> {
-  const crawl = await deps.crawlOf(input.crawlId);
-  const { settings } = crawl;
-  const { goesOn, domains } = await record(deps, crawl, input);
+  const { settings } = await deps.crawlOf(input.crawlId);
+  const { goesOn, domains } = await record(deps, settings, input);
   const admission = { crawlId: input.crawlId, by: occasion(input), domains: [...new Set(domains)] };
   if (settings.sitemaps) await admitSitemaps(deps.db, admission);
   const start = await admit(deps.db, {
@@ -83,10 +81,10 @@ async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> 
 
 async function record(
   deps: Deps,
-  { settings, keyedBy }: { settings: CrawlSettings; keyedBy: PolitenessUnit },
+  settings: CrawlSettings,
   { crawlId, pageId, event }: PersistInput,
 ): Promise<Recorded> {
-  const { db, store } = deps;
+  const { db, store, config } = deps;
   switch (event.kind) {
     case 'ended':
       if (event.request !== undefined) await makeNoteRequest(deps)({ ...event.request, crawlId, pageId });
@@ -97,10 +95,12 @@ async function record(
       const { kind: _, parsed: ref, ...attempt } = event;
       // The links of a page may be more than a history can hold: they come from the content store.
       const parsed = ref && recordOf(ref.hash, await readParsed(store, ref.hash), event.report.found);
-      const announced = settings.sitemaps ? await announceSitemaps(db, settings, keyedBy, pageId) : [];
+      const announced = settings.sitemaps
+        ? await announceSitemaps(db, settings, config.politenessKey, pageId)
+        : [];
       const report = await unlessNeverAllowed(db, pageId, event.report);
       const done = { crawlId, pageId, ...attempt, report, parsed };
-      const { goesOn, domains } = await recordAttempt(db, settings, keyedBy, done);
+      const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, done);
       return { goesOn, domains: [...domains, ...announced] };
     }
   }

@@ -53,16 +53,16 @@ export function makeReadSitemap(deps: Deps) {
 }
 
 async function readIntoFrontier(
-  { db, store, crawlOf }: Deps,
+  { config, db, store, crawlOf }: Deps,
   { crawlId, pageId, url, contentHash, contentType }: SitemapInput,
 ): Promise<SitemapRead> {
-  const { settings, keyedBy } = await crawlOf(crawlId);
+  const { settings } = await crawlOf(crawlId);
   const context = Context.current();
   const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
   let skipped: SkipCounts = {};
   const { format, entries, tooLong, cut } = await read(store.stream(contentHash), source, async (batch) => {
     context.cancellationSignal.throwIfAborted();
-    const listed = { settings, keyedBy, pageId, entries: batch };
+    const listed = { settings, unit: config.politenessKey, pageId, entries: batch };
     skipped = sumSkips(skipped, await registerEntries(db, listed));
     context.heartbeat();
   });

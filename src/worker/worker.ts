@@ -112,10 +112,7 @@ export async function startWorker({
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,
     dependencies: outages,
-    crawlOf: remember(CRAWLS_REMEMBERED, async (crawlId) => {
-      const crawl = await readCrawl(db, crawlId);
-      return { ...crawl, keyedBy: crawl.keyedBy ?? config.politenessKey };
-    }),
+    crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
   };
   const activities = makeActivities(parts(own));
   const { stopWithinMs } = config;

@@ -1,16 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseCrawlInput } from '../../src/config/index.ts';
-import { lookAfterAll, openCrawl } from '../../src/storage/crawls.ts';
+import { lookAfterAll } from '../../src/storage/crawls.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { shortGapsOnArrival } from '../support/gaps.ts';
 import { pauseDomain } from '../support/paused-domain.ts';
-import { flatSite, links, startWeb } from '../support/web.ts';
+import { flatSite, startWeb } from '../support/web.ts';
 
 let amble: Amble;
 beforeAll(async () => {
@@ -61,37 +56,6 @@ describe('a crawl whose workflows are all gone', () => {
       expect(shortGapsOnArrival(web.arrivals, () => 200)).toEqual([]);
     } finally {
       await web.stop();
-    }
-  });
-
-  it('goes on under the politeness key it began with, whatever its worker is set to now', async () => {
-    const site = `a${randomBytes(4).toString('hex')}.com`;
-    const server = createServer((request, response) => {
-      const isFront = request.url === '/' && request.headers.host?.startsWith('www.');
-      response.statusCode = request.url === '/robots.txt' ? 404 : 200;
-      response.setHeader('content-type', 'text/html');
-      response.end(isFront ? links(`http://blog.${request.headers.host?.slice(4)}/`) : '');
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    try {
-      const { port } = server.address() as AddressInfo;
-      const { seeds, settings } = parseCrawlInput(
-        {
-          seeds: [`http://www.${site}:${port}/`],
-          ...{ scope: 'site', delay: '50ms', sweepInterval: '300ms', allowNetwork: ['127.0.0.0/8'] },
-          resolve: [`www.${site}:127.0.0.1`, `blog.${site}:127.0.0.1`],
-        },
-        amble.config,
-      );
-      await openCrawl(amble.db, { id: site, seeds, settings, keyedBy: 'site' });
-      expect(amble.config.politenessKey).toBe('host');
-      expect(await amble.crawl({ seeds: ['http://elsewhere.test/'] }, site)).toMatchObject({
-        pages: { Fetched: 2 },
-      });
-      const domains = await amble.db.crawlDomain.findMany({ where: { crawlId: site } });
-      expect(domains.map(({ domain }) => domain)).toEqual([site]);
-    } finally {
-      server.close();
     }
   });
 

@@ -22,7 +22,6 @@ beforeAll(async () => {
     slow: flatSite(5),
     brisk: flatSite(12),
     crowd: flatSite(3),
-    keyed: flatSite(1),
     down: (path) => (path === '/robots.txt' ? undefined : { status: 503 }),
     mute: () => ({ status: 503 }),
     moved: (path) =>
@@ -138,16 +137,18 @@ describe('a domain with pages in line', () => {
     expect((await program('domain', 'resume', 'unmet.test')).stdout).toMatch(/^unmet\.test: open$/m);
   });
 
-  test('is named by the key of the crawls that run, though another is set for those to come', async () => {
-    await amble.start({ seeds: [web.url('keyed')], ...web.network, delay: '1h' }, 'keyed');
-    const opened = () => amble.db.crawl.count({ where: { id: 'keyed', keyedBy: 'host' } });
-    await expect.poll(opened, { timeout: 60_000 }).toBe(1);
-    const bySite = { AMBLE_POLITENESS_KEY: 'site' };
-    const paused = await programWith(bySite, 'domain', 'pause', 'www.example.org');
-    expect(paused.stdout.split('\n')[0]).toBe('www.example.org: paused');
-    const shown = await programWith(bySite, 'domain', 'show', 'www.example.org');
-    expect(shown.stdout.split('\n')[0]).toBe('www.example.org: paused');
-    await amble.client.workflow.getHandle('keyed').cancel();
+  test('is refused if another politeness key is set than the one that the database was set up with', async () => {
+    expect(await program('domain', 'pause', 'www.example.org')).toMatchObject({ code: 0 });
+    for (const command of ['pause', 'show'])
+      expect(
+        await programWith({ AMBLE_POLITENESS_KEY: 'site' }, 'domain', command, 'www.example.org'),
+      ).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(
+          'politenessKey is set to "site", but this database was set up with "host"',
+        ),
+      });
   });
 
   test('is held, and shown as held, though no worker runs', async () => {

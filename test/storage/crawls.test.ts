@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { BadInput } from '../../src/core/bad-input.ts';
 import { crawlStatus, endCrawl, findCrawl, openCrawl, readCrawl } from '../../src/storage/crawls.ts';
 import { startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { atOnce, plainSeed, SETTINGS, useDatabase } from './support.ts';
@@ -9,7 +8,7 @@ const db = useDatabase();
 type Changes = Omit<Partial<Parameters<typeof openCrawl>[1]>, 'seeds'> & { seeds?: string[] };
 
 const open = (id: string, { seeds = ['http://a.test/'], ...changes }: Changes = {}) =>
-  openCrawl(db(), { id, seeds: seeds.map(plainSeed), settings: SETTINGS, keyedBy: 'host', ...changes });
+  openCrawl(db(), { id, seeds: seeds.map(plainSeed), settings: SETTINGS, unit: 'host', ...changes });
 
 test('a crawl is opened once: taken up again it keeps the settings and seeds it began with', async () => {
   const opened = await open('once');
@@ -18,7 +17,6 @@ test('a crawl is opened once: taken up again it keeps the settings and seeds it 
     status: 'Running',
     seeds: ['http://a.test/'],
     settings: SETTINGS,
-    keyedBy: 'host',
   });
   const again = await open('once', {
     seeds: ['http://b.test/'],
@@ -38,34 +36,11 @@ test('opened many times at once it has its seeds once', async () => {
   ]);
 });
 
-test('two politeness keys at a time would be two gaps for one server: the second is refused until the first is over', async () => {
-  await db().$executeRaw`UPDATE crawls SET finished_at = now()`;
-  const atTheSameTime = await Promise.allSettled([
-    open('by-host', { keyedBy: 'host' }),
-    open('by-site', { keyedBy: 'site' }),
-  ]);
-  const refusals = atTheSameTime.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-  expect(refusals).toEqual([expect.any(BadInput)]);
-  expect(String(refusals[0])).toMatch(
-    /set to one gap per (host|site), but the crawl "by-\w+", which is not over, keeps one per (host|site)/,
-  );
-  const [{ id, keyedBy } = { id: '', keyedBy: null }] = await db().crawl.findMany({
-    where: { id: { in: ['by-host', 'by-site'] } },
-  });
-  const another = keyedBy === 'host' ? 'site' : 'host';
-  await expect(open('another', { keyedBy: another })).rejects.toThrow('a server with two would be asked');
-  await endCrawl(db(), id, 'Completed', null);
-  expect(await open('another', { keyedBy: another })).toMatchObject({ keyedBy: another });
-  await endCrawl(db(), 'another', 'Completed', null);
-});
-
-test('politeness keyed by site puts the hosts of a site under one domain', async () => {
-  await db().$executeRaw`UPDATE crawls SET finished_at = now()`;
-  await open('keyed', { seeds: ['http://www.a.com/', 'http://blog.a.com/'], keyedBy: 'site' });
-  expect(await db().crawlDomain.findMany({ where: { crawlId: 'keyed' } })).toMatchObject([
+test('with one gap per site, the hosts of a site are one domain', async () => {
+  await open('by-site', { seeds: ['http://www.a.com/', 'http://blog.a.com/'], unit: 'site' });
+  expect(await db().crawlDomain.findMany({ where: { crawlId: 'by-site' } })).toMatchObject([
     { domain: 'a.com' },
   ]);
-  await endCrawl(db(), 'keyed', 'Completed', null);
 });
 
 test("a root's dot does not put a seed outside its own scope", async () => {

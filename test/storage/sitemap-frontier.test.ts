@@ -62,7 +62,7 @@ async function nextSitemap(crawl: TestCrawl, who = 'somebody'): Promise<Admitted
 }
 
 function list(crawl: TestCrawl, { pageId }: AdmittedPage, ...entries: SitemapEntry[]): Promise<SkipCounts> {
-  return registerEntries(db(), { settings: crawl.settings, keyedBy: 'host', pageId, entries });
+  return registerEntries(db(), { settings: crawl.settings, unit: 'host', pageId, entries });
 }
 
 const page = (url: string, lastmod: Date | null = null): SitemapEntry => ({ kind: 'page', url, lastmod });

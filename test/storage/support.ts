@@ -92,7 +92,7 @@ export async function startCrawl(
 ): Promise<TestCrawl> {
   const id = `crawl-${randomUUID()}`;
   const given = seeds.map((seed) => (typeof seed === 'string' ? plainSeed(seed) : seed));
-  await openCrawl(db, { id, seeds: given, settings: { ...SETTINGS, ...settings }, keyedBy: 'host' });
+  await openCrawl(db, { id, seeds: given, settings: { ...SETTINGS, ...settings }, unit: 'host' });
   return new TestCrawl(db, id, { ...SETTINGS, ...settings });
 }
 

@@ -9,10 +9,10 @@ export interface BlockedOpening {
 
 export function blockCrawlOpening<T>(db: Database, act: (opening: BlockedOpening) => Promise<T>): Promise<T> {
   return db.atomically(async (tx) => {
-    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('crawls.keyed_by'))`;
+    await tx.$executeRaw`LOCK TABLE crawls IN SHARE MODE`;
     const waiting = async () => {
       const rows = await tx.$queryRaw<unknown[]>`
-        SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+        SELECT 1 FROM pg_locks WHERE relation = 'crawls'::regclass AND NOT granted
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
       return rows.length;
     };

@@ -14,7 +14,16 @@ CREATE TYPE "outcome" AS ENUM ('Success', 'Rejected', 'Blocked4xx', 'Blocked5xx'
 CREATE TYPE "purpose" AS ENUM ('page', 'robots');
 
 -- CreateEnum
-CREATE TYPE "politeness_unit" AS ENUM ('host', 'site');
+CREATE TYPE "politeness_key" AS ENUM ('host', 'site');
+
+-- CreateTable
+CREATE TABLE "installation" (
+    "id" INTEGER NOT NULL DEFAULT 1,
+    "politeness_key" "politeness_key" NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "installation_pkey" PRIMARY KEY ("id")
+);
 
 -- CreateTable
 CREATE TABLE "crawls" (
@@ -23,7 +32,6 @@ CREATE TABLE "crawls" (
     "reason" TEXT,
     "seeds" TEXT[],
     "settings" JSONB NOT NULL,
-    "keyed_by" "politeness_unit",
     "scope_hosts" TEXT[],
     "pages_reserved" INTEGER NOT NULL DEFAULT 0,
     "max_pages" INTEGER,

@@ -1,12 +1,7 @@
 /** `amble domain list` and `show`: how domains are treated, from their throttles or as it was last written down. */
+import { claimPolitenessKey } from '../../storage/installation.ts';
 import { listDomains } from '../../storage/reports/domains.ts';
-import {
-  type DomainReport,
-  domainNow,
-  domainOf,
-  readDomainReport,
-  throttleViews,
-} from '../connect/domains.ts';
+import { type DomainReport, domainOf, readDomainReport, throttleViews } from '../connect/domains.ts';
 import { joinTemporal } from '../connect/join-temporal.ts';
 import { openStore } from '../connect/store.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
@@ -52,14 +47,13 @@ export async function listDomainsCommand(options: ListOptions): Promise<ExitCode
 
 export async function showDomainCommand(typed: string, options: DomainOptions): Promise<ExitCode> {
   const config = configFor(options);
-  const named = domainOf(typed, config.politenessKey);
+  const domain = domainOf(typed, config.politenessKey);
   const store = await openStore(config);
   const temporal = store && (await joinTemporal(config));
   try {
-    const report =
-      store &&
-      (await readDomainReport(store.db, temporal?.client ?? null, await domainNow(store.db, typed, config)));
-    show(report ?? { domain: named, known: null, live: null }, options);
+    if (store) await claimPolitenessKey(store.db, config.politenessKey);
+    const report = store && (await readDomainReport(store.db, temporal?.client ?? null, domain));
+    show(report ?? { domain, known: null, live: null }, options);
     return EXIT.ok;
   } finally {
     await temporal?.close();

@@ -5,7 +5,7 @@ import { throttleStart } from '../../../activities/slot/throttle-start.ts';
 import { setDelayUpdate } from '../../../workflows/messages.ts';
 import type { DomainThrottle } from '../../../workflows/throttle/domain-throttle.ts';
 import { readDomain } from '../../storage/reports/domains.ts';
-import { domainNow, domainOf, readDomainReport } from '../connect/domains.ts';
+import { domainOf, readDomainReport } from '../connect/domains.ts';
 import { type Session, withSession } from '../connect/session.ts';
 import { type DomainOrder, delayOrder, PAUSE, RESET, RESUME } from '../domain-orders.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
@@ -36,10 +36,9 @@ export function resetDomainCommand(domain: string, options: DomainOptions): Prom
 async function steer(typed: string, options: DomainOptions, order: DomainOrder): Promise<ExitCode> {
   const config = configFor(options);
   // What is no domain is refused before anything is started.
-  domainOf(typed, config.politenessKey);
+  const domain = domainOf(typed, config.politenessKey);
   return withSession(config, { worker: null, say }, async (session) => {
     const { db, client } = session;
-    const domain = await domainNow(db, typed, config);
     const isNew = (await readDomain(db, domain)) === null;
     await answered(session, tell(session, throttleStart(config, domain), order.update));
     await untilWritten(session, domain, order);

@@ -8,9 +8,8 @@ import {
 import type { QueryDefinition } from '@temporalio/common';
 import { throttleId } from '../../../workflows/ids.ts';
 import { stateQuery } from '../../../workflows/messages.ts';
-import { type AmbleConfig, BadInput } from '../../config/index.ts';
+import { BadInput } from '../../config/index.ts';
 import { causesOf } from '../../core/error-chain.ts';
-import { keyInForce } from '../../storage/crawls.ts';
 import type { Database } from '../../storage/database.ts';
 import { type KnownDomain, readDomain } from '../../storage/reports/domains.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
@@ -40,23 +39,14 @@ export async function readDomainReport(
 const ASKED_AT_ONCE = 100;
 
 /** What people type, a URL or a name in any case, as the domain that shares one gap. */
-export function domainOf(typed: string, keyedBy: PolitenessUnit): string {
+export function domainOf(typed: string, unit: PolitenessUnit): string {
   const isUrl = /^https?:\/\//i.test(typed);
   const isHost = /^([^\s/:?#@\\]+|\[[\da-f:.]+\])$/i.test(typed);
   const url = isUrl ? typed : `http://${typed}/`;
-  if ((isUrl || isHost) && URL.canParse(url)) return politenessKey(url, keyedBy);
+  if ((isUrl || isHost) && URL.canParse(url)) return politenessKey(url, unit);
   throw new BadInput(
     `${JSON.stringify(typed)} is not a domain: give a host name such as example.org, without port or path.`,
   );
-}
-
-/** The same by the key of the crawls that run, which may be another than the one that is set for those to come. */
-export async function domainNow(
-  db: Database,
-  typed: string,
-  { politenessKey: setting }: Pick<AmbleConfig, 'politenessKey'>,
-): Promise<string> {
-  return domainOf(typed, await keyInForce(db, setting));
 }
 
 export function throttleView(client: Client | null, domain: string): Promise<ThrottleView | null> {

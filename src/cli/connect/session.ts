@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { AmbleConfig } from '../../config/index.ts';
 import { type Engines, startEngines } from '../../embedded/index.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
+import { claimPolitenessKey } from '../../storage/installation.ts';
 import { connectTemporal } from '../../worker/temporal-connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
 import { surviveBugs } from '../crash-handlers.ts';
@@ -52,6 +53,7 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     closers.push(() => engines.stop());
     const db = openDatabase(engines.databaseUrl);
     closers.push(() => db.$disconnect());
+    await claimPolitenessKey(db, config.politenessKey);
     const { address, namespace } = engines.temporal;
     const connection = await connectTemporal(address);
     closers.push(() => connection.close());

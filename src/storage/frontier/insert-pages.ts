@@ -17,12 +17,12 @@ export interface NewPage extends PageKind {
 /** A normalised URL as a page of its crawl. `carried`: the keyword of the page or seed that it comes from. */
 export function newPage(
   { urlTypes }: Pick<CrawlSettings, 'urlTypes'>,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   url: string,
   carried: string | null,
   hash = urlHash(url),
 ): NewPage {
-  return { url, hash, domain: politenessKey(url, keyedBy), ...kindOf(urlTypes, url, carried) };
+  return { url, hash, domain: politenessKey(url, unit), ...kindOf(urlTypes, url, carried) };
 }
 
 /**

@@ -22,7 +22,7 @@ import { letIntoDomain } from './url-quotas.ts';
 
 export interface ListedEntries {
   settings: CrawlSettings;
-  keyedBy: PolitenessUnit;
+  unit: PolitenessUnit;
   /** The sitemap. */
   pageId: string;
   entries: readonly SitemapEntry[];
@@ -40,16 +40,16 @@ const MOST_INDEXES = 2;
  * them were left out, and why.
  */
 export async function registerEntries(db: Database, listed: ListedEntries): Promise<SkipCounts> {
-  const { settings, keyedBy, pageId, entries } = listed;
+  const { settings, unit, pageId, entries } = listed;
   const { pages, skipped } = await db.atomically(async (tx) => {
     const skipped: SkipCounts = {};
     const skip = (reason: SkipReason, urls = 1): void => countSkip(skipped, reason, urls);
     const sitemap = await lockPage(tx, pageId);
     // It has ended meanwhile, cancelled perhaps: then nobody would look after what is added now.
     if (sitemap === null || !isUnderWay(sitemap)) return { pages: [], skipped };
-    const { further, pages: listedPages } = sorted(settings, keyedBy, sitemap, entries, skip);
+    const { further, pages: listedPages } = sorted(settings, unit, sitemap, entries, skip);
     const pages = await letIntoDomain(tx, settings, sitemap.crawl_id, listedPages, skip);
-    await registerSitemaps(tx, keyedBy, sitemap, further, sitemap.depth + 1, skip);
+    await registerSitemaps(tx, unit, sitemap, further, sitemap.depth + 1, skip);
     await insertPages(tx, {
       crawlId: sitemap.crawl_id,
       order: settings.order,
@@ -67,7 +67,7 @@ export async function registerEntries(db: Database, listed: ListedEntries): Prom
 
 function sorted(
   settings: CrawlSettings,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   sitemap: PageRow,
   entries: readonly SitemapEntry[],
   skip: (reason: SkipReason) => void,
@@ -87,7 +87,7 @@ function sorted(
     // It has been read as a URL before: all that can be against it now is the crawl's own bound.
     const reason = target.ok ? whyNotFollow(target.url, follow) : 'too long';
     if (target.ok && reason === null)
-      pages.push({ ...newPage(settings, keyedBy, target.url, sitemap.keyword), lastmod });
+      pages.push({ ...newPage(settings, unit, target.url, sitemap.keyword), lastmod });
     else if (reason !== null) skip(reason);
   }
   return { further, pages };

@@ -18,7 +18,7 @@ const MOST_SITEMAPS = 50_000;
 export async function announceSitemaps(
   db: Database,
   settings: CrawlSettings,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   pageId: string,
 ): Promise<string[]> {
   // Beyond the seeds nothing is wanted, and a sitemap lists nothing else.
@@ -34,14 +34,14 @@ export async function announceSitemaps(
     const page = await lockPage(tx, pageId);
     if (page === null || !isUnderWay(page)) return [];
     // Nobody has a row to count in here, and a robots.txt names a thousand at most.
-    return registerSitemaps(tx, keyedBy, page, announcedSitemaps(robots.body, origin), 0, () => {});
+    return registerSitemaps(tx, unit, page, announcedSitemaps(robots.body, origin), 0, () => {});
   });
 }
 
 /** `depth`: the indexes above them. Returns the domains of those that fit the crawl's bound. */
 export async function registerSitemaps(
   tx: Queries,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   page: PageRow,
   urls: readonly string[],
   depth: number,
@@ -52,7 +52,7 @@ export async function registerSitemaps(
     SELECT count(*)::int AS known FROM pages WHERE crawl_id = ${page.crawl_id} AND kind = 'sitemap'`;
   const pages = urls
     .slice(0, Math.max(0, MOST_SITEMAPS - known))
-    .map((url) => newPage({ urlTypes: [] }, keyedBy, url, page.keyword));
+    .map((url) => newPage({ urlTypes: [] }, unit, url, page.keyword));
   if (pages.length < urls.length) skip('too many sitemaps', urls.length - pages.length);
   await insertPages(tx, {
     crawlId: page.crawl_id,

@@ -17,13 +17,13 @@ export interface Followed {
 export async function followRedirect(
   tx: Queries,
   settings: CrawlSettings,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   page: PageRow,
   target: string,
 ): Promise<Followed> {
   const refusal = refusalOf(settings, page, target) ?? (await circleOf(tx, settings, page, target));
   if (refusal !== null) return { domains: [], refusal };
-  const followed = newPage(settings, keyedBy, target, page.keyword);
+  const followed = newPage(settings, unit, target, page.keyword);
   if (page.kind === 'page') {
     const full: SkipReason[] = [];
     await letIn(tx, settings, page.crawl_id, [followed], (reason) => full.push(reason));

@@ -49,10 +49,10 @@ export interface ParsedRecord {
 export async function recordAttempt(
   db: Database,
   settings: CrawlSettings,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   done: AttemptToRecord,
 ): Promise<Recorded> {
-  const record = () => recordAtomically(db, settings, keyedBy, done);
+  const record = () => recordAtomically(db, settings, unit, done);
   // Two pages with the same new content at the same moment: the later one finds the other's row when it looks again.
   return record().catch((error: unknown) => (isSecondOriginal(error) ? record() : Promise.reject(error)));
 }
@@ -64,7 +64,7 @@ function isSecondOriginal(error: unknown): boolean {
 function recordAtomically(
   db: Database,
   settings: CrawlSettings,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   done: AttemptToRecord,
 ): Promise<Recorded> {
   return db.atomically(async (tx) => {
@@ -84,7 +84,7 @@ function recordAtomically(
       });
       return { goesOn, domains: [page.domain] };
     }
-    const domains = await finish(tx, settings, keyedBy, page, done);
+    const domains = await finish(tx, settings, unit, page, done);
     return { goesOn: false, domains: [page.domain, ...domains] };
   });
 }
@@ -159,7 +159,7 @@ function requestRow(request: RequestRow): Prisma.Sql {
 async function finish(
   tx: Queries,
   settings: CrawlSettings,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   page: PageRow,
   { report, attempt, parsed }: AttemptToRecord,
 ): Promise<string[]> {
@@ -167,8 +167,8 @@ async function finish(
   const redirectTo = found.kind === 'redirect' ? found.to : (parsed?.refreshTo ?? null);
   const status: FinalStatus = redirectTo === null ? finalStatusOf(report.outcome) : 'Redirected';
   const content = found.kind === 'document' || found.kind === 'file' ? found : null;
-  const redirect = redirectTo === null ? null : await followRedirect(tx, settings, keyedBy, page, redirectTo);
-  const linked = parsed === null ? null : await registerLinks(tx, settings, keyedBy, page, parsed.links);
+  const redirect = redirectTo === null ? null : await followRedirect(tx, settings, unit, page, redirectTo);
+  const linked = parsed === null ? null : await registerLinks(tx, settings, unit, page, parsed.links);
   await tx.$executeRaw`
     UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_at = NULL,
       status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null},

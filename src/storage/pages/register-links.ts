@@ -31,7 +31,7 @@ export interface Registered {
 export async function registerLinks(
   tx: Queries,
   settings: CrawlSettings,
-  keyedBy: PolitenessUnit,
+  unit: PolitenessUnit,
   page: PageRow,
   links: readonly OutLink[],
 ): Promise<Registered> {
@@ -55,7 +55,7 @@ export async function registerLinks(
     tx,
     settings,
     page.crawl_id,
-    followed.map(({ link, hash }) => newPage(settings, keyedBy, link.url, page.keyword, hash)),
+    followed.map(({ link, hash }) => newPage(settings, unit, link.url, page.keyword, hash)),
     skip,
   );
   await insertPages(tx, {
