@@ -66,7 +66,7 @@ export type Unreported = FetchResult extends infer R
 export function makeFetchPage(deps: Deps) {
   return async function fetchPage(input: FetchInput): Promise<FetchResult> {
     const context = Context.current();
-    deps.clock.hear(context.info.currentAttemptScheduledTimestampMs, readClocks());
+    deps.clock.observe(context.info.currentAttemptScheduledTimestampMs, readClocks());
     const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
     try {
       const result = await spend(deps, input, lease);

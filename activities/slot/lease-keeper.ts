@@ -9,7 +9,7 @@ import type { LeaseReport, LeaseUse, Release, RequestStart } from '../../src/cor
 import type { Exchange, GateVerdict } from '../../src/http/index.ts';
 import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
 import {
-  agoAtLeastMs,
+  elapsedAtLeastMs,
   type LocalRequestStart,
   readClocks,
   type StartVerdict,
@@ -94,7 +94,7 @@ export class LeaseKeeper {
 
   private judge(now: LocalRequestStart['at']): StartVerdict {
     const { lease, domain } = this.input;
-    return this.deps.clock.judge(lease, now, this.deps.starts.get(domain, lease.follows));
+    return this.deps.clock.checkStart(lease, now, this.deps.starts.get(domain, lease.follows));
   }
 
   /** What the exchange means for politeness, and its record. Null: nothing was written. */
@@ -233,7 +233,7 @@ export class LeaseKeeper {
     const { at, serverMs, errorMs } = this.started;
     // By the measured gap it may have started a little before `notBefore`, and then surely no later than that.
     const latestAt = Math.max(serverMs + errorMs, this.input.lease.notBefore);
-    return { agoMs: agoAtLeastMs(at, readClocks()), latestAt };
+    return { agoMs: elapsedAtLeastMs(at, readClocks()), latestAt };
   }
 
   private async tell(

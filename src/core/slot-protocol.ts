@@ -149,9 +149,9 @@ export interface StoredDomain {
   clean: boolean;
   lastStart: number | null;
   /** Longest delay owed after that start, or by anyone in line when this was written. */
-  lastGapMs: number;
+  maxGapMs: number;
   /** No lease that was out when this was written, or granted since, has a longer start window. */
-  startWindowMs: number;
+  maxStartWindowMs: number;
   delay: DelayRange | null;
   paused: boolean;
   backoffMs: number;
@@ -180,9 +180,9 @@ export interface OriginOutage {
  * behind what is out there.
  */
 export interface PersistedBounds {
-  startWindowMs: number;
+  maxStartWindowMs: number;
   /** Longest delay that a request may owe. */
-  gapMs: number;
+  maxGapMs: number;
 }
 
 /** What reading the row, and marking it as not clean, brought back. */

@@ -22,16 +22,18 @@ export async function openDomain(db: Database, name: string, bounds: PersistedBo
     const row = await tx.domain.findUniqueOrThrow({ where: { name } });
     const seen = row.epoch > 0;
     const persistedBounds = {
-      gapMs: Math.max(row.lastGapMs, bounds.gapMs),
-      startWindowMs: row.clean ? bounds.startWindowMs : Math.max(row.startWindowMs, bounds.startWindowMs),
+      maxGapMs: Math.max(row.lastGapMs, bounds.maxGapMs),
+      maxStartWindowMs: row.clean
+        ? bounds.maxStartWindowMs
+        : Math.max(row.startWindowMs, bounds.maxStartWindowMs),
     };
     const { epoch } = await tx.domain.update({
       where: { name },
       data: {
         clean: false,
         epoch: { increment: 1 },
-        lastGapMs: persistedBounds.gapMs,
-        startWindowMs: persistedBounds.startWindowMs,
+        lastGapMs: persistedBounds.maxGapMs,
+        startWindowMs: persistedBounds.maxStartWindowMs,
         updatedAt: new Date(),
       },
     });
@@ -51,8 +53,8 @@ export async function saveDomain(
     data: {
       clean: stored.clean,
       lastStartAt: stored.lastStart === null ? null : new Date(stored.lastStart),
-      lastGapMs: stored.lastGapMs,
-      startWindowMs: stored.startWindowMs,
+      lastGapMs: stored.maxGapMs,
+      startWindowMs: stored.maxStartWindowMs,
       delayMinMs: stored.delay?.minMs ?? null,
       delayMaxMs: stored.delay?.maxMs ?? null,
       paused: stored.paused,
@@ -72,8 +74,8 @@ export function toStored(row: Domain): StoredDomain {
   return {
     clean: row.clean,
     lastStart: row.lastStartAt?.getTime() ?? null,
-    lastGapMs: row.lastGapMs,
-    startWindowMs: row.startWindowMs,
+    maxGapMs: row.lastGapMs,
+    maxStartWindowMs: row.startWindowMs,
     delay:
       row.delayMinMs === null || row.delayMaxMs === null
         ? null

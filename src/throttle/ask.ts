@@ -7,7 +7,7 @@ import { grant, grantableAt } from './grant.ts';
 import { downAnswer, eligible } from './origin-outage.ts';
 import { nextInQueue, positionOf } from './queue.ts';
 import { endUnused, expire } from './release.ts';
-import type { ThrottleState, Waiting } from './state.ts';
+import type { QueuedTicket, ThrottleState } from './state.ts';
 
 export function ask(state: ThrottleState, asked: Ask, now: number, random: () => number): SlotAnswer {
   expire(state, now);
@@ -52,7 +52,7 @@ function leaveQueue({ queue, stats }: ThrottleState, ticket: string): void {
   stats.withdrawn += before - queue.waiting.length;
 }
 
-function joinQueue(state: ThrottleState, asked: Ask, now: number): Waiting | null {
+function joinQueue(state: ThrottleState, asked: Ask, now: number): QueuedTicket | null {
   const { queue, config } = state;
   const known = queue.waiting.find((waiting) => waiting.ticket === asked.ticket);
   if (known) {
@@ -60,7 +60,7 @@ function joinQueue(state: ThrottleState, asked: Ask, now: number): Waiting | nul
     return known;
   }
   if (queue.waiting.length >= config.queueLimit) return null;
-  const waiting: Waiting = { ...asked, askedAt: now };
+  const waiting: QueuedTicket = { ...asked, askedAt: now };
   queue.waiting.push(waiting);
   return waiting;
 }

@@ -4,13 +4,13 @@ import type { LeaseUse } from '../core/slot-protocol.ts';
 import { movingAverage } from './average.ts';
 import { minDelayFor } from './gap.ts';
 import { endOfBlock } from './jitter.ts';
-import { noteReached, noteUnreachable } from './origin-outage.ts';
-import { type OpenLease, RESPONSES_REMEMBERED, type ThrottleState } from './state.ts';
+import { recordReached, recordUnreachable } from './origin-outage.ts';
+import { MAX_RECENT_RESPONSES, type OpenLease, type ThrottleState } from './state.ts';
 
 /** Where doubling begins for a site that had no gap to double. */
 const SHORTEST_BACKOFF_MS = 1_000;
 
-export function learnFrom(
+export function learnFromResponse(
   state: ThrottleState,
   open: OpenLease,
   use: Extract<LeaseUse, { kind: 'started' }>,
@@ -19,8 +19,8 @@ export function learnFrom(
 ): void {
   const { stats } = state;
   if (use.responseClass === 'unknown') return;
-  stats.recentResponses = [...stats.recentResponses, use.responseClass].slice(-RESPONSES_REMEMBERED);
-  if (use.responseClass !== 'unreachable') noteReached(state, open);
+  stats.recentResponses = [...stats.recentResponses, use.responseClass].slice(-MAX_RECENT_RESPONSES);
+  if (use.responseClass !== 'unreachable') recordReached(state, open);
   switch (use.responseClass) {
     case 'ok':
       if (use.durationMs >= 0)
@@ -41,7 +41,7 @@ export function learnFrom(
       break;
     case 'unreachable':
       stats.unreachable += 1;
-      noteUnreachable(state, open, use.error ?? 'No connection came about.', now, random);
+      recordUnreachable(state, open, use.error ?? 'No connection came about.', now, random);
       break;
   }
   if (use.retryAfterMs !== undefined && use.retryAfterMs > 0) {

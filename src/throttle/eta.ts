@@ -2,7 +2,7 @@
 
 import type { Ask } from '../core/slot-protocol.ts';
 import { minDelayFor } from './gap.ts';
-import type { OpenLease, ThrottleState, Waiting } from './state.ts';
+import type { OpenLease, QueuedTicket, ThrottleState } from './state.ts';
 
 /** A full queue is asked again when about this part of it has been served: sooner, most would be refused once more. */
 const PART_SERVED = 0.1;
@@ -22,7 +22,7 @@ export function retryAt(state: ThrottleState, refused: Ask, now: number): number
 /** Whether a lease's start is still open or its end, the usual is expected; the gap comes on top of the last start. */
 function expectedNext(
   state: ThrottleState,
-  next: Pick<Waiting, 'delay' | 'targetConcurrency' | 'concurrency' | 'origin'>,
+  next: Pick<QueuedTicket, 'delay' | 'targetConcurrency' | 'concurrency' | 'origin'>,
   now: number,
 ): number {
   const gapMs = minDelayFor(state, next).ms;
@@ -46,7 +46,7 @@ function expectedStart(state: ThrottleState, open: OpenLease, now: number): numb
 /** Between two grants: the middle of the gap, or the fetches themselves where they take longer. */
 function spacingMs(
   state: ThrottleState,
-  next: Pick<Waiting, 'delay' | 'targetConcurrency' | 'concurrency'>,
+  next: Pick<QueuedTicket, 'delay' | 'targetConcurrency' | 'concurrency'>,
 ): number {
   const slotMs = usualFetchMs(state) + (state.grantToStartMs ?? 0);
   return Math.max(minDelayFor(state, next, 0.5).ms, slotMs / next.concurrency);

@@ -52,7 +52,7 @@ export function earliestStart(state: ThrottleState, next: Ask): number {
  * The lease of the last request, if its start is all that the next one waits for: who measures the gap from there keeps every
  * promise. A block is none of that: it ends by the throttle's clock.
  */
-export function followedBy(
+export function measurableFrom(
   { lastStart, leases, blockedUntil }: ThrottleState,
   now: number,
 ): string | undefined {
@@ -71,7 +71,7 @@ export function latestStartOf(open: OpenLease): number {
  * Starts only ever move later: an error must lengthen the gap, never shorten it. A report out of order may put a start
  * within the delay of another, which is then still delayAfter.
  */
-export function noteStart(state: ThrottleState, start: LastStart): void {
+export function recordStart(state: ThrottleState, start: LastStart): void {
   if (state.lastStart === null) {
     state.lastStart = start;
     return;

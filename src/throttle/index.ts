@@ -12,21 +12,21 @@ export { ask, withdraw } from './ask.ts';
 export type { GapReason, ThrottleGap } from './gap.ts';
 export { minDelayFor } from './gap.ts';
 export {
+  beginPersist,
+  boundsTooNarrow,
   boundsToPersist,
   close,
+  endPersist,
   idleAt,
   isIdle,
   mayEnd,
-  needsWriting,
-  opened,
+  open,
   toStoredDomain,
-  writing,
-  written,
 } from './lifecycle.ts';
-export { disregardInFlight, pause, reset, resume, setDelay } from './operator.ts';
+export { ignoreInFlight, pause, reset, resume, setDelay } from './operator.ts';
 export { type QueuePosition, queuePositionOf } from './queue-position.ts';
-export { readDelay, whyAskRefused } from './refusal.ts';
-export { expire, release, started, undeliverable } from './release.ts';
+export { parseOperatorDelay, validateAsk } from './refusal.ts';
+export { expire, release, reportStarted, reportUndelivered } from './release.ts';
 export { newThrottle, type ThrottleState } from './state.ts';
 export { type Tick, tick } from './tick.ts';
 export { type ThrottleView, view } from './view.ts';

@@ -7,16 +7,16 @@ import {
   type StoredDomain,
 } from '../core/slot-protocol.ts';
 import { longestOf } from './crawl-delays.ts';
-import { latestStartOf, minDelayFor, noteStart } from './gap.ts';
-import { forget } from './operator.ts';
-import { wantedWindowMs } from './start-window.ts';
+import { latestStartOf, minDelayFor, recordStart } from './gap.ts';
+import { forgetLearned } from './operator.ts';
+import { wantedStartWindowMs } from './start-window.ts';
 import type { ThrottleState } from './state.ts';
 
 /**
  * The row has been read and is marked as not clean. A life that did not end in order may have
  * left leases behind that nobody here knows: the last of them counts as started at the last moment it allows.
  */
-export function opened(
+export function open(
   state: ThrottleState,
   { stored, persistedBounds, epoch }: OpenedDomain,
   now: number,
@@ -37,7 +37,7 @@ export function opened(
   const { withdrawn } = state.stats;
   state.stats = { ...emptyStats(), ...stored.stats, active: state.leases.length };
   state.stats.withdrawn += withdrawn;
-  if (said.includes('learned')) forget(state);
+  if (said.includes('learned')) forgetLearned(state);
   else {
     state.backoffMs = stored.backoffMs;
     state.blockedUntil = stored.blockedUntil;
@@ -46,10 +46,10 @@ export function opened(
     );
   }
 
-  const delayAfter = { minMs: stored.lastGapMs, maxMs: stored.lastGapMs };
-  if (stored.lastStart !== null) noteStart(state, { at: stored.lastStart, delayAfter });
+  const delayAfter = { minMs: stored.maxGapMs, maxMs: stored.maxGapMs };
+  if (stored.lastStart !== null) recordStart(state, { at: stored.lastStart, delayAfter });
   if (!stored.clean) {
-    noteStart(state, { at: now + state.config.grantLeadMs + stored.startWindowMs, delayAfter });
+    recordStart(state, { at: now + state.config.grantLeadMs + stored.maxStartWindowMs, delayAfter });
   }
 }
 
@@ -83,12 +83,12 @@ export function mayEnd({ queue, leases, changedBeforeOpening }: ThrottleState): 
 /** `clean` only for the last write of an orderly end: no lease is out and none will be granted. */
 export function toStoredDomain(state: ThrottleState, clean: boolean): StoredDomain {
   const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...state.leases.map(latestStartOf)];
-  const { gapMs, startWindowMs } = boundsToPersist(state);
+  const { maxGapMs: gapMs, maxStartWindowMs: startWindowMs } = boundsToPersist(state);
   return {
     clean,
     lastStart: starts.length > 0 ? Math.max(...starts) : null,
-    lastGapMs: gapMs,
-    startWindowMs,
+    maxGapMs: gapMs,
+    maxStartWindowMs: startWindowMs,
     delay: state.operatorDelay,
     paused: state.paused,
     backoffMs: state.backoffMs,
@@ -113,31 +113,37 @@ export function boundsToPersist(state: ThrottleState): PersistedBounds {
     ...queue.waiting.map(({ delay }) => delay),
   ];
   const granted = leases.map(({ lease }) => lease.startBy - lease.notBefore);
-  const wanted = wantedWindowMs(state);
+  const wanted = wantedStartWindowMs(state);
   return {
-    startWindowMs: Math.max(
+    maxStartWindowMs: Math.max(
       Math.min(HEADROOM * wanted, Math.max(config.maxStartWindowMs, wanted)),
       ...granted,
     ),
-    gapMs: Math.max(0, ...delays.map(({ maxMs }) => maxMs)),
+    maxGapMs: Math.max(0, ...delays.map(({ maxMs }) => maxMs)),
   };
 }
 
 /** Somebody is not served, or not as well as he could be, before the row is written. */
-export function needsWriting(state: ThrottleState): boolean {
-  const { gapMs } = boundsToPersist(state);
-  return gapMs > state.persistedBounds.gapMs || wantedWindowMs(state) > state.persistedBounds.startWindowMs;
+export function boundsTooNarrow(state: ThrottleState): boolean {
+  const { maxGapMs: gapMs } = boundsToPersist(state);
+  return (
+    gapMs > state.persistedBounds.maxGapMs ||
+    wantedStartWindowMs(state) > state.persistedBounds.maxStartWindowMs
+  );
 }
 
 /** The row is being written: until that is done it may say either. */
-export function writing(
+export function beginPersist(
   { persistedBounds }: ThrottleState,
-  { lastGapMs, startWindowMs }: StoredDomain,
+  { maxGapMs: lastGapMs, maxStartWindowMs: startWindowMs }: StoredDomain,
 ): void {
-  persistedBounds.gapMs = Math.min(persistedBounds.gapMs, lastGapMs);
-  persistedBounds.startWindowMs = Math.min(persistedBounds.startWindowMs, startWindowMs);
+  persistedBounds.maxGapMs = Math.min(persistedBounds.maxGapMs, lastGapMs);
+  persistedBounds.maxStartWindowMs = Math.min(persistedBounds.maxStartWindowMs, startWindowMs);
 }
 
-export function written(state: ThrottleState, { lastGapMs, startWindowMs }: StoredDomain): void {
-  state.persistedBounds = { gapMs: lastGapMs, startWindowMs };
+export function endPersist(
+  state: ThrottleState,
+  { maxGapMs: lastGapMs, maxStartWindowMs: startWindowMs }: StoredDomain,
+): void {
+  state.persistedBounds = { maxGapMs: lastGapMs, maxStartWindowMs: startWindowMs };
 }

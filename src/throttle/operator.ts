@@ -26,17 +26,17 @@ export function resume(state: ThrottleState): void {
 export function reset(state: ThrottleState): void {
   setDelay(state, null);
   resume(state);
-  forget(state);
+  forgetLearned(state);
   changedBeforeOpening(state, 'learned');
 }
 
 /** What is in flight when a domain is reset was asked for before it: how that is received teaches no backoff any more. */
-export function disregardInFlight(state: ThrottleState): void {
+export function ignoreInFlight(state: ThrottleState): void {
   state.backoffGrewAfter = state.stats.granted;
 }
 
 /** What was learned from how the site answers. */
-export function forget(state: ThrottleState): void {
+export function forgetLearned(state: ThrottleState): void {
   state.backoffMs = 0;
   state.blockedUntil = null;
   state.outages = {};

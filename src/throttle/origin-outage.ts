@@ -8,13 +8,13 @@
 import type { Ask, SlotAnswer } from '../core/slot-protocol.ts';
 import { endOfBlock } from './jitter.ts';
 import {
+  MAX_ORIGINS,
+  MAX_OUTAGES,
   type OpenLease,
   type OpenOutage,
-  ORIGINS_REMEMBERED,
-  OUTAGES_REMEMBERED,
   type Queue,
+  type QueuedTicket,
   type ThrottleState,
-  type Waiting,
 } from './state.ts';
 
 /** Pages that stood aside come back over this part of the down-time rather than in one rush. */
@@ -23,7 +23,7 @@ const RETURN_SPREAD = 0.25;
 /** Of what went wrong, in characters: it comes from outside, and is carried along for as long as the outage lasts. */
 const ERROR_KEPT = 300;
 
-export function noteReached(state: ThrottleState, { origin, number }: OpenLease): void {
+export function recordReached(state: ThrottleState, { origin, number }: OpenLease): void {
   const { [origin]: before = 0, ...others } = state.lastReached;
   state.lastReached = latestOf({ ...others, [origin]: Math.max(before, number) });
   const outage = state.outages[origin];
@@ -31,7 +31,7 @@ export function noteReached(state: ThrottleState, { origin, number }: OpenLease)
   if (outage && number > outage.grewAfter) delete state.outages[origin];
 }
 
-export function noteUnreachable(
+export function recordUnreachable(
   state: ThrottleState,
   { origin, number }: OpenLease,
   error: string,
@@ -83,13 +83,13 @@ export function eligible(state: ThrottleState, now: number): Queue {
 }
 
 /** When the next down-time ends that somebody in the queue waits for; null: nobody does. */
-export function nextOpening({ queue, outages }: ThrottleState, now: number): number | null {
+export function nextProbeAt({ queue, outages }: ThrottleState, now: number): number | null {
   if (Object.keys(outages).length === 0) return null;
   const ends = queue.waiting.map(({ origin }) => outages[origin]?.until ?? 0).filter((until) => until > now);
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-function mayProbe({ outages, leases }: ThrottleState, { origin }: Waiting, now: number): boolean {
+function mayProbe({ outages, leases }: ThrottleState, { origin }: QueuedTicket, now: number): boolean {
   const outage = outages[origin];
   if (!outage) return true;
   const isBeingTried = leases.some((open) => open.origin === origin && open.number > outage.grewAfter);
@@ -101,10 +101,10 @@ function downSpanMs({ config }: ThrottleState, failures: number): number {
 }
 
 function latestOf(lastReached: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(lastReached).slice(-ORIGINS_REMEMBERED));
+  return Object.fromEntries(Object.entries(lastReached).slice(-MAX_ORIGINS));
 }
 
 function longestOf(outages: Record<string, OpenOutage>): Record<string, OpenOutage> {
   const longestFirst = Object.entries(outages).sort(([, one], [, other]) => other.until - one.until);
-  return Object.fromEntries(longestFirst.slice(0, OUTAGES_REMEMBERED));
+  return Object.fromEntries(longestFirst.slice(0, MAX_OUTAGES));
 }

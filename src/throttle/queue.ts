@@ -4,19 +4,19 @@
  * come, first served. Whoever is next is not overtaken for wanting a longer delay or less concurrency: else it might
  * wait for ever.
  */
-import { type Queue, TURNS_REMEMBERED, type Waiting } from './state.ts';
+import { MAX_SERVED_CRAWLS, type Queue, type QueuedTicket } from './state.ts';
 
 /** Grants in a row that may pass the oldest ticket by. */
 const MAY_PASS_OLDEST = 4;
 
-export function nextInQueue(queue: Queue): Waiting | undefined {
+export function nextInQueue(queue: Queue): QueuedTicket | undefined {
   const atFront = queue.waiting.find((ticket) => ticket.atFront);
   if (atFront) return atFront;
   const oldest = queue.waiting[0];
   if (queue.passedOldest >= MAY_PASS_OLDEST) return oldest;
 
   const turnOf = turns(queue);
-  const goesBefore = (one: Waiting, other: Waiting) =>
+  const goesBefore = (one: QueuedTicket, other: QueuedTicket) =>
     one.priority - other.priority || turnOf(one.crawlId) - turnOf(other.crawlId);
   let best = oldest;
   for (const ticket of queue.waiting) {
@@ -26,19 +26,19 @@ export function nextInQueue(queue: Queue): Waiting | undefined {
 }
 
 /** The ticket has got its slot: it leaves, and its crawl goes to the end of the turn. `oldest` of those who could go. */
-export function removeGranted(queue: Queue, ticket: Waiting, oldest = queue.waiting[0]): void {
+export function removeGranted(queue: Queue, ticket: QueuedTicket, oldest = queue.waiting[0]): void {
   if (oldest === ticket) queue.passedOldest = 0;
   else if (!ticket.atFront) queue.passedOldest += 1;
   queue.waiting = queue.waiting.filter((other) => other !== ticket);
   queue.served = [...queue.served.filter((crawl) => crawl !== ticket.crawlId), ticket.crawlId].slice(
-    -TURNS_REMEMBERED,
+    -MAX_SERVED_CRAWLS,
   );
 }
 
 /** The next `count` in the order in which they will be served if nobody comes or goes. */
-export function upcoming(queue: Queue, count: number): Waiting[] {
+export function upcoming(queue: Queue, count: number): QueuedTicket[] {
   const rest: Queue = { ...queue };
-  const order: Waiting[] = [];
+  const order: QueuedTicket[] = [];
   while (order.length < count) {
     const next = nextInQueue(rest);
     if (!next) break;
@@ -52,7 +52,7 @@ export function upcoming(queue: Queue, count: number): Waiting[] {
  * The ticket's place, 1 is next. Counted rather than played through, so that asking stays cheap in a long queue; where the
  * oldest ticket's right mixes with the priorities it is off by the few it lets in between.
  */
-export function positionOf(queue: Queue, ticket: Waiting): number {
+export function positionOf(queue: Queue, ticket: QueuedTicket): number {
   const older = queue.waiting.slice(0, queue.waiting.indexOf(ticket));
   const fronts = queue.waiting.filter((other) => other.atFront);
   if (ticket.atFront) return 1 + older.filter((other) => other.atFront).length;
@@ -65,7 +65,12 @@ export function positionOf(queue: Queue, ticket: Waiting): number {
 }
 
 /** How many of the same priority go before the ticket while the crawls take turns. */
-function turnsBefore(queue: Queue, ticket: Waiting, others: Waiting[], older: Waiting[]): number {
+function turnsBefore(
+  queue: Queue,
+  ticket: QueuedTicket,
+  others: QueuedTicket[],
+  older: QueuedTicket[],
+): number {
   const equals = others.filter((other) => other.priority === ticket.priority);
   const rounds = older.filter(
     (other) => !other.atFront && other.priority === ticket.priority && other.crawlId === ticket.crawlId,

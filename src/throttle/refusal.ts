@@ -2,10 +2,10 @@
 import { MAX_DELAY_MS, parseDelayRange } from '../core/duration.ts';
 import type { Ask, DelayRange } from '../core/slot-protocol.ts';
 
-export type ReadDelay = { ok: true; delay: DelayRange | null } | { ok: false; reason: string };
+export type ParsedDelay = { ok: true; delay: DelayRange | null } | { ok: false; reason: string };
 
 /** An operator's delay, as typed: with the stock Temporal CLI it may be any JSON. */
-export function readDelay(raw: unknown): ReadDelay {
+export function parseOperatorDelay(raw: unknown): ParsedDelay {
   if (raw === null) return { ok: true, delay: null };
   // A bare number is refused: ten seconds to whoever typed 10, ten milliseconds to us.
   const delay = typeof raw === 'string' ? parseDelayRange(raw) : readRange(raw);
@@ -28,7 +28,7 @@ function isDelay({ minMs, maxMs }: DelayRange): boolean {
   return whole && minMs >= 0 && minMs <= maxMs && maxMs <= MAX_DELAY_MS;
 }
 
-export function whyAskRefused(ask: Ask): string | null {
+export function validateAsk(ask: Ask): string | null {
   if (ask.ticket === '' || ask.workflowId === '' || ask.crawlId === '') {
     return 'The ask for a slot is refused: it needs a ticket, a workflow id and a crawl id.';
   }

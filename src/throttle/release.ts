@@ -4,11 +4,11 @@
  */
 
 import type { Release, RequestStart } from '../core/slot-protocol.ts';
-import { learnFrom } from './backoff.ts';
+import { learnFromResponse } from './backoff.ts';
 import { learnCrawlDelay } from './crawl-delays.ts';
-import { latestStartOf, noteStart } from './gap.ts';
+import { latestStartOf, recordStart } from './gap.ts';
 import { learnGrantToStart } from './start-window.ts';
-import { FINISHED_REMEMBERED, type OpenLease, type ThrottleState } from './state.ts';
+import { MAX_FINISHED_LEASES, type OpenLease, type ThrottleState } from './state.ts';
 
 export function release(state: ThrottleState, report: Release, now: number, random: () => number): void {
   expire(state, now);
@@ -25,7 +25,7 @@ export function release(state: ThrottleState, report: Release, now: number, rand
     case 'started':
       noteOpenStart(state, open, use, now);
       state.stats.started += 1;
-      learnFrom(state, open, use, now, random);
+      learnFromResponse(state, open, use, now, random);
       finish(state, open);
       break;
     case 'unused':
@@ -38,7 +38,7 @@ export function release(state: ThrottleState, report: Release, now: number, rand
 }
 
 /** Told early, so that with concurrency above 1 the next lease need not wait for this one's `startBy`. */
-export function started(state: ThrottleState, leaseId: string, start: RequestStart, now: number): void {
+export function reportStarted(state: ThrottleState, leaseId: string, start: RequestStart, now: number): void {
   expire(state, now);
   const open = state.leases.find(({ lease }) => lease.id === leaseId);
   if (open) noteOpenStart(state, open, start, now);
@@ -46,7 +46,7 @@ export function started(state: ThrottleState, leaseId: string, start: RequestSta
 }
 
 /** The grant found its page closed, so nobody has the lease, unless it also went out as an answer to an ask. */
-export function undeliverable(state: ThrottleState, leaseId: string, now: number): void {
+export function reportUndelivered(state: ThrottleState, leaseId: string, now: number): void {
   expire(state, now);
   const open = state.leases.find(({ lease }) => lease.id === leaseId);
   if (!open) return;
@@ -73,7 +73,7 @@ export function endUnused(state: ThrottleState, open: OpenLease, now: number): v
 }
 
 function endLost(state: ThrottleState, open: OpenLease): void {
-  noteStart(state, { at: latestStartOf(open), delayAfter: open.delayAfter });
+  recordStart(state, { at: latestStartOf(open), delayAfter: open.delayAfter });
   state.stats.lost += 1;
   finish(state, open);
 }
@@ -83,7 +83,7 @@ function noteOpenStart(state: ThrottleState, open: OpenLease, start: RequestStar
   if (open.startedAt === null) learnGrantToStart(state, at - open.grantedAt);
   open.startedAt = Math.max(at, open.startedAt ?? at);
   const { id, notBefore } = open.lease;
-  noteStart(state, { at: open.startedAt, delayAfter: open.delayAfter, lease: { id, notBefore } });
+  recordStart(state, { at: open.startedAt, delayAfter: open.delayAfter, lease: { id, notBefore } });
 }
 
 function noteLateStart(state: ThrottleState, leaseId: string, start: RequestStart, now: number): void {
@@ -92,7 +92,7 @@ function noteLateStart(state: ThrottleState, leaseId: string, start: RequestStar
   const delayAfter = finished?.delayAfter ?? state.lastStart?.delayAfter ?? { minMs: 0, maxMs: 0 };
   const at = believedStart(finished?.notBefore ?? 0, start, now);
   const lease = finished && { lease: { id: finished.id, notBefore: finished.notBefore } };
-  noteStart(state, { at, delayAfter, ...lease });
+  recordStart(state, { at, delayAfter, ...lease });
 }
 
 /**
@@ -108,6 +108,6 @@ function finish(state: ThrottleState, { lease, delayAfter }: OpenLease): void {
   state.leases = state.leases.filter((open) => open.lease.id !== lease.id);
   state.stats.active = state.leases.length;
   state.finished = [...state.finished, { id: lease.id, notBefore: lease.notBefore, delayAfter }].slice(
-    -FINISHED_REMEMBERED,
+    -MAX_FINISHED_LEASES,
   );
 }

@@ -10,13 +10,13 @@ const PARALLEL_MARGIN = 2;
  * Too short, leases die in busy workers' queues and their refusals add to the load; too long, a lost one holds its domain
  * up for that time. With concurrency, an unreported start holds up the next lease even when all is well: then it is short.
  */
-export function startWindowMs(state: ThrottleState, concurrency: number): number {
+export function startWindowFor(state: ThrottleState, concurrency: number): number {
   const wanted = concurrency > 1 ? parallelWindowMs(state) : aloneWindowMs(state);
-  return Math.min(wanted, state.persistedBounds.startWindowMs);
+  return Math.min(wanted, state.persistedBounds.maxStartWindowMs);
 }
 
 /** What starts of late would need, in company or not, whatever the row assures. */
-export function wantedWindowMs(state: ThrottleState): number {
+export function wantedStartWindowMs(state: ThrottleState): number {
   return Math.max(aloneWindowMs(state), parallelWindowMs(state));
 }
 

@@ -14,23 +14,23 @@ import {
 } from '../core/slot-protocol.ts';
 
 /** Leases remembered after their end, so that a late report is judged by the lease it speaks of. */
-export const FINISHED_REMEMBERED = 256;
+export const MAX_FINISHED_LEASES = 256;
 /** Crawls whose turn is remembered while they have nobody in the queue. */
-export const TURNS_REMEMBERED = 64;
+export const MAX_SERVED_CRAWLS = 64;
 /** Origins whose Crawl-delay is remembered; only the longest one counts. */
-export const ORIGINS_REMEMBERED = 16;
+export const MAX_ORIGINS = 16;
 /** Origins known to be down. One that is forgotten is found out once more, at the cost of an attempt. */
-export const OUTAGES_REMEMBERED = 64;
+export const MAX_OUTAGES = 64;
 /** Requests whose responseClass is remembered. */
-export const RESPONSES_REMEMBERED = 20;
+export const MAX_RECENT_RESPONSES = 20;
 
-export interface Waiting extends Ask {
+export interface QueuedTicket extends Ask {
   askedAt: number;
 }
 
 export interface Queue {
   /** In order of arrival. */
-  waiting: Waiting[];
+  waiting: QueuedTicket[];
   /** Crawls by their last grant, the latest at the end. */
   served: string[];
   /** Grants that passed the oldest ticket by, since one last went to it. */
@@ -119,7 +119,7 @@ export function newThrottle(domain: string, config: ThrottleConfig): ThrottleSta
     domain,
     config,
     epoch: 0,
-    persistedBounds: { startWindowMs: 0, gapMs: 0 },
+    persistedBounds: { maxStartWindowMs: 0, maxGapMs: 0 },
     openedAt: null,
     hasReadRow: false,
     queue: { waiting: [], served: [], passedOldest: 0 },

@@ -3,7 +3,7 @@
 import type { Grant } from '../core/slot-protocol.ts';
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
-import { eligible, nextOpening } from './origin-outage.ts';
+import { eligible, nextProbeAt } from './origin-outage.ts';
 import { nextInQueue } from './queue.ts';
 import { expire } from './release.ts';
 import type { ThrottleState } from './state.ts';
@@ -22,7 +22,7 @@ export function tick(state: ThrottleState, now: number, random: () => number): T
     if (next) drawOnce(state, random);
     const at = next ? grantableAt(state, next) : null;
     if (!next || at === null || at > now) {
-      return { grants, wakeAt: earliestOf(at, nextExpiry(state), nextOpening(state, now)) };
+      return { grants, wakeAt: earliestOf(at, nextExpiry(state), nextProbeAt(state, now)) };
     }
     grants.push({ workflowId: next.workflowId, lease: grant(state, next, now, { answered: false }) });
   }

@@ -3,7 +3,7 @@
 import type { DelayRange, DomainStats, OriginOutage, ResponseClass } from '../core/slot-protocol.ts';
 import { expectedAt } from './eta.ts';
 import { type GapReason, longestCrawlDelay, minDelayFor } from './gap.ts';
-import { eligible, nextOpening } from './origin-outage.ts';
+import { eligible, nextProbeAt } from './origin-outage.ts';
 import { nextInQueue, upcoming } from './queue.ts';
 import type { ThrottleState } from './state.ts';
 
@@ -66,7 +66,7 @@ export function view(state: ThrottleState, now: number): ThrottleView {
       error,
     })),
     lastStart: state.lastStart?.at ?? null,
-    nextGrantAt: state.paused ? null : next ? expectedAt(state, next, 1, now) : nextOpening(state, now),
+    nextGrantAt: state.paused ? null : next ? expectedAt(state, next, 1, now) : nextProbeAt(state, now),
     waiting: state.queue.waiting.length,
     next: upcoming(queue, SHOWN_IN_QUEUE).map(({ workflowId, crawlId, priority, askedAt }) => ({
       workflowId,

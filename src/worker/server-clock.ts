@@ -8,14 +8,14 @@
 import type { Lease } from '../core/slot-protocol.ts';
 
 /** Both local clocks read in one tick: the wall clock runs on while the machine sleeps, the monotonic one never jumps. */
-export interface Reading {
+export interface ClockReading {
   /** Date.now() */
   wallMs: number;
   /** performance.now() */
   monotonicMs: number;
 }
 
-export function readClocks(): Reading {
+export function readClocks(): ClockReading {
   return { wallMs: Date.now(), monotonicMs: performance.now() };
 }
 
@@ -32,7 +32,7 @@ export type StartVerdict =
 
 /** A request that this process wrote itself. */
 export interface LocalRequestStart {
-  at: Reading;
+  at: ClockReading;
   /** As it was recorded: its early end. */
   serverMs: number;
 }
@@ -45,14 +45,14 @@ interface Interval {
 
 interface Sample {
   serverNow: number;
-  before: Reading;
-  after: Reading;
+  before: ClockReading;
+  after: ClockReading;
 }
 
 /** Half a sample: the server did something at that time, and we heard of it then. So it is later there by now. */
 interface Hearing {
   serverThen: number;
-  heard: Reading;
+  heard: ClockReading;
 }
 
 /** A sample older than this says nothing: a clock may have been set, a machine moved. */
@@ -72,7 +72,7 @@ export class ServerClock {
   #hearing: Hearing | null = null;
 
   /** An answer carried the server's time; `before` was read as the call went out, `after` as the answer came in. */
-  sample(serverNow: number, before: Reading, after: Reading): void {
+  sample(serverNow: number, before: ClockReading, after: ClockReading): void {
     this.#samples.push({ serverNow, before, after });
     if (this.#samples.length <= SAMPLES_KEPT) return;
     // The widest goes. Samples widen with age, so the rest is at once the recent and the precise.
@@ -83,7 +83,7 @@ export class ServerClock {
   }
 
   /** Something came in that the server sent at that time. It often came more directly than an answer does. */
-  hear(serverThen: number, heard: Reading): void {
+  observe(serverThen: number, heard: ClockReading): void {
     const hearing = { serverThen, heard };
     const last = this.#hearing;
     if (last === null || earliestBy(hearing, heard) >= earliestBy(last, heard) || !isFresh(last.heard, heard))
@@ -94,9 +94,9 @@ export class ServerClock {
    * To be asked in the very tick in which the request is written: a verdict is worth nothing a tick later. `before`: the request
    * that the lease follows, if this process sent it.
    */
-  judge(
+  checkStart(
     { notBefore, startBy, minGapMs }: Pick<Lease, 'notBefore' | 'startBy' | 'minGapMs'>,
-    now: Reading,
+    now: ClockReading,
     before: LocalRequestStart | null = null,
   ): StartVerdict {
     const known = this.#intervalAt(now);
@@ -118,7 +118,7 @@ export class ServerClock {
    * Each sample is right, so the time lies in all of them: one had a quick way there, another a quick way back. Where they
    * contradict each other somebody's clock was set, and the time may be in any of them. null: there is none.
    */
-  #intervalAt(now: Reading): Interval | null {
+  #intervalAt(now: ClockReading): Interval | null {
     const all = this.#samples
       .filter(({ before }) => isFresh(before, now))
       .map((sample) => intervalOf(sample, now));
@@ -131,18 +131,18 @@ export class ServerClock {
     return { early: atLeast <= late ? Math.max(early, atLeast) : early, late };
   }
 
-  #whyNoClock(now: Reading): Extract<StartVerdict, { verdict: 'no-clock' }>['why'] {
+  #whyNoClock(now: ClockReading): Extract<StartVerdict, { verdict: 'no-clock' }>['why'] {
     if (this.#samples.length === 0) return 'never sampled';
     return this.#samples.every(({ before }) => isOld(before, now)) ? 'sample too old' : 'suspended since';
   }
 }
 
 /** For the release: a request written at `write` was written at least this long ago. */
-export function agoAtLeastMs(write: Reading, now: Reading): number {
+export function elapsedAtLeastMs(write: ClockReading, now: ClockReading): number {
   return Math.max(0, Math.floor(atLeastMs(write, now) - ROUNDING_MS));
 }
 
-function intervalOf({ serverNow, before, after }: Sample, now: Reading): Interval {
+function intervalOf({ serverNow, before, after }: Sample, now: ClockReading): Interval {
   const sinceBefore = elapsed(before, now);
   // The monotonic clock may have stood still in a sleep too short to be noticed, but it never runs ahead of the time.
   const atMost = Math.max(sinceBefore.monotonicMs, sinceBefore.wallMs + ROUNDING_MS);
@@ -152,27 +152,27 @@ function intervalOf({ serverNow, before, after }: Sample, now: Reading): Interva
   };
 }
 
-function earliestBy({ serverThen, heard }: Hearing, now: Reading): number {
+function earliestBy({ serverThen, heard }: Hearing, now: ClockReading): number {
   return serverThen + atLeastMs(heard, now);
 }
 
 /** True time between two readings: the monotonic clock may stand still while the machine sleeps, and never jumps ahead. */
-function atLeastMs(from: Reading, to: Reading): number {
+function atLeastMs(from: ClockReading, to: ClockReading): number {
   return elapsed(from, to).monotonicMs * (1 - DRIFT);
 }
 
 /** Whether what was read off the clocks then can be carried on until now. */
-function isFresh(then: Reading, now: Reading): boolean {
+function isFresh(then: ClockReading, now: ClockReading): boolean {
   const { wallMs, monotonicMs } = elapsed(then, now);
   return !isOld(then, now) && Math.abs(wallMs - monotonicMs) <= CLOCKS_APART_MS;
 }
 
-function isOld(then: Reading, now: Reading): boolean {
+function isOld(then: ClockReading, now: ClockReading): boolean {
   const { wallMs, monotonicMs } = elapsed(then, now);
   return Math.max(wallMs, monotonicMs) > SAMPLE_LIFE_MS;
 }
 
-function elapsed(from: Reading, to: Reading): Reading {
+function elapsed(from: ClockReading, to: ClockReading): ClockReading {
   return { wallMs: to.wallMs - from.wallMs, monotonicMs: to.monotonicMs - from.monotonicMs };
 }
 

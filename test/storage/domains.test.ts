@@ -5,14 +5,14 @@ import { atOnce, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
-const ASSURE: PersistedBounds = { gapMs: 1_000, startWindowMs: 15_000 };
+const ASSURE: PersistedBounds = { maxGapMs: 1_000, maxStartWindowMs: 15_000 };
 const open = (name: string, assure = ASSURE) => openDomain(db(), name, assure);
 
 const learned: StoredDomain = {
   clean: true,
   lastStart: 1_790_000_000_123,
-  lastGapMs: 10_000,
-  startWindowMs: 60_000,
+  maxGapMs: 10_000,
+  maxStartWindowMs: 60_000,
   delay: { minMs: 2_000, maxMs: 5_000 },
   paused: true,
   backoffMs: 40_000,
@@ -71,11 +71,11 @@ test('a life that was followed by another can no longer write', async () => {
 test('the gap of the last life is assured, and after a crash its start window too', async () => {
   await leave('e.test', learned);
   const orderly = await open('e.test');
-  expect(orderly.persistedBounds).toEqual({ gapMs: 10_000, startWindowMs: 15_000 });
+  expect(orderly.persistedBounds).toEqual({ maxGapMs: 10_000, maxStartWindowMs: 15_000 });
   await saveDomain(db(), 'e.test', orderly.epoch, { ...learned, clean: false });
-  expect((await open('e.test')).persistedBounds).toEqual({ gapMs: 10_000, startWindowMs: 60_000 });
-  expect((await open('e.test', { gapMs: 20_000, startWindowMs: 90_000 })).persistedBounds).toEqual({
-    gapMs: 20_000,
-    startWindowMs: 90_000,
+  expect((await open('e.test')).persistedBounds).toEqual({ maxGapMs: 10_000, maxStartWindowMs: 60_000 });
+  expect((await open('e.test', { maxGapMs: 20_000, maxStartWindowMs: 90_000 })).persistedBounds).toEqual({
+    maxGapMs: 20_000,
+    maxStartWindowMs: 90_000,
   });
 });

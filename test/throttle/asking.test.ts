@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ask, newThrottle, release, tick, whyAskRefused, withdraw } from '../../src/throttle/index.ts';
+import { ask, newThrottle, release, tick, validateAsk, withdraw } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
 describe('a page that asks', () => {
@@ -96,8 +96,8 @@ describe('a page that asks', () => {
     [{ origin: '__proto__' }, /"__proto__" is not an origin/],
     [{ targetConcurrency: 0 }, /target concurrency of 0/],
   ])('with nonsense (%o) is refused in a sentence', (nonsense, sentence) => {
-    expect(whyAskRefused(anAsk('t', nonsense))).toMatch(sentence);
-    expect(whyAskRefused(anAsk('t'))).toBeNull();
+    expect(validateAsk(anAsk('t', nonsense))).toMatch(sentence);
+    expect(validateAsk(anAsk('t'))).toBeNull();
   });
 });
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { ResponseClass } from '../../src/core/slot-protocol.ts';
 import {
   ask,
-  disregardInFlight,
+  ignoreInFlight,
   release,
+  reportStarted,
   reset,
-  started,
   type ThrottleState,
   tick,
 } from '../../src/throttle/index.ts';
@@ -59,7 +59,7 @@ describe('backoff', () => {
     const wish = { concurrency: 4, delay: fixed(1_000) };
     const leases = [0, 1, 2].map((n) => {
       const lease = granted(state, anAsk(`p${n}`, wish), NOON + n * 1_000);
-      started(state, lease.id, { agoMs: 0, latestAt: null }, NOON + n * 1_000);
+      reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON + n * 1_000);
       return lease;
     });
     const receptions = ['overloaded', 'overloaded', 'ok'] as const;
@@ -110,7 +110,7 @@ describe('backoff', () => {
     const lease = ask(state, anAsk('in flight'), NOON, middle);
     if (lease.kind !== 'granted') throw new Error(lease.kind);
     reset(state);
-    disregardInFlight(state);
+    ignoreInFlight(state);
     const use = {
       kind: 'started',
       agoMs: 0,

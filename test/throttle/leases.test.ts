@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { Lease, LeaseUse, ThrottleConfig } from '../../src/core/slot-protocol.ts';
 import {
   ask,
-  needsWriting,
+  boundsTooNarrow,
+  endPersist,
   release,
-  started,
+  reportStarted,
+  reportUndelivered,
   tick,
   toStoredDomain,
-  undeliverable,
-  written,
 } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
 
@@ -137,7 +137,7 @@ describe('a lease', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
     const second = tickedOne(state, NOON);
-    undeliverable(state, second.id, NOON + 50);
+    reportUndelivered(state, second.id, NOON + 50);
     expect(state.stats.unused).toBe(2);
     expect(granted(state, anAsk('third'), NOON + 50).notBefore).toBe(NOON + 50);
   });
@@ -147,7 +147,7 @@ describe('a lease', () => {
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
     const second = tickedOne(state, NOON);
     expect(granted(state, anAsk('second'), NOON + 10)).toEqual(second);
-    undeliverable(state, second.id, NOON + 50);
+    reportUndelivered(state, second.id, NOON + 50);
     expect(state.lastStart?.at).toBe(second.startBy);
   });
 
@@ -171,13 +171,13 @@ describe('with concurrency above 1', () => {
 
   test('a reported start lets the next one go sooner', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, { agoMs: 50, latestAt: null }, NOON + 150);
+    reportStarted(state, lease.id, { agoMs: 50, latestAt: null }, NOON + 150);
     expect(tickedOne(state, NOON + 900).notBefore).toBe(NOON + 1_100);
   });
 
   test('a lease that was reported as started and then as unused counts as started', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, { agoMs: 0, latestAt: null }, NOON + 500);
+    reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON + 500);
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 600, middle);
     expect(tickedOne(state, NOON + 1_500).notBefore).toBe(NOON + 1_500);
     expect(state.stats).toMatchObject({ unused: 0, lost: 1 });
@@ -185,7 +185,7 @@ describe('with concurrency above 1', () => {
 
   test('no more leases are out than the next ticket tolerates', () => {
     const { state, lease } = oneOutOneWaiting(wish);
-    started(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
+    reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
     tickedOne(state, NOON + 1_000);
     ask(state, anAsk('third', wish), NOON + 1_000, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
@@ -196,7 +196,7 @@ describe('with concurrency above 1', () => {
   test('a page of a crawl that wants to be alone waits until it is', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('first', wish), NOON);
-    started(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
+    reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
     ask(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('with concurrency above 1', () => {
   test('and nobody keeps such a page company', () => {
     const state = openThrottle();
     const alone = granted(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON);
-    started(state, alone.id, { agoMs: 0, latestAt: null }, NOON);
+    reportStarted(state, alone.id, { agoMs: 0, latestAt: null }, NOON);
     ask(state, anAsk('second', wish), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
@@ -290,12 +290,12 @@ describe('the start window', () => {
         startWindowMs: 1_000,
         maxStartWindowMs: 9_000,
       });
-      state.persistedBounds.startWindowMs = 3_000;
+      state.persistedBounds.maxStartWindowMs = 3_000;
       state.grantToStartMs = 4_000;
-      expect(needsWriting(state)).toBe(true);
+      expect(boundsTooNarrow(state)).toBe(true);
       const lease = granted(state, anAsk('early', wish), NOON);
       expect(windowOf(lease)).toBe(3_000);
-      written(state, toStoredDomain(state, false));
+      endPersist(state, toStoredDomain(state, false));
       release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
       expect(windowOf(granted(state, anAsk('late', wish), NOON))).toBe(8_000);
     });

@@ -2,15 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { emptyStats, type StoredDomain } from '../../src/core/slot-protocol.ts';
 import {
   ask,
+  beginPersist,
+  boundsTooNarrow,
   close,
+  endPersist,
   idleAt,
   isIdle,
   mayEnd,
-  needsWriting,
   newThrottle,
-  opened,
+  open,
+  parseOperatorDelay,
   pause,
-  readDelay,
   release,
   reset,
   resume,
@@ -19,8 +21,6 @@ import {
   tick,
   toStoredDomain,
   view,
-  writing,
-  written,
 } from '../../src/throttle/index.ts';
 import {
   anAsk,
@@ -39,8 +39,8 @@ import {
 const ROW: StoredDomain = {
   clean: true,
   lastStart: NOON - 4_000,
-  lastGapMs: 10_000,
-  startWindowMs: 40_000,
+  maxGapMs: 10_000,
+  maxStartWindowMs: 40_000,
   delay: null,
   paused: false,
   backoffMs: 0,
@@ -53,7 +53,7 @@ const ROW: StoredDomain = {
 function reopened(row: Partial<StoredDomain>) {
   const state = newThrottle('example.org', CONFIG);
   ask(state, anAsk('first', { delay: fixed(1_000) }), NOON, middle);
-  opened(state, reading({ ...ROW, ...row }), NOON);
+  open(state, reading({ ...ROW, ...row }), NOON);
   return state;
 }
 
@@ -61,7 +61,7 @@ describe('a new life', () => {
   test('of a domain never seen grants at once', () => {
     const state = newThrottle('example.org', CONFIG);
     ask(state, anAsk('first'), NOON, middle);
-    opened(state, reading(null), NOON + 5);
+    open(state, reading(null), NOON + 5);
     expect(tickedOne(state, NOON + 5).notBefore).toBe(NOON + 5);
   });
 
@@ -71,7 +71,7 @@ describe('a new life', () => {
 
   test('after one that did not end in order waits for the longest lease it may have left behind', () => {
     const state = reopened({ clean: false, lastStart: null });
-    const due = NOON + CONFIG.grantLeadMs + ROW.startWindowMs + ROW.lastGapMs;
+    const due = NOON + CONFIG.grantLeadMs + ROW.maxStartWindowMs + ROW.maxGapMs;
     expect(tick(state, NOON, middle).wakeAt).toBe(due - CONFIG.grantLeadMs);
     expect(tickedOne(state, due).notBefore).toBe(due);
   });
@@ -96,7 +96,7 @@ describe('a new life', () => {
       release(before, { leaseId: id, use }, now, middle);
     }
     const next = newThrottle('example.org', CONFIG);
-    opened(next, reading(toStoredDomain(before, true)), NOON + 60_000);
+    open(next, reading(toStoredDomain(before, true)), NOON + 60_000);
     expect(view(next, NOON + 60_000)).toMatchObject({
       recent: { requests: 2, failures: 1 },
       stats: { started: 2, averageDurationMs: 250, recentResponses: ['ok', 'overloaded'] },
@@ -107,14 +107,14 @@ describe('a new life', () => {
     const state = newThrottle('example.org', CONFIG);
     pause(state);
     setDelay(state, fixed(20_000));
-    opened(state, reading(ROW), NOON);
+    open(state, reading(ROW), NOON);
     expect(state).toMatchObject({ paused: true, operatorDelay: fixed(20_000) });
   });
 
   test('names its leases unlike any life before', () => {
     const ids = [NOON, NOON + 1].map((now) => {
       const state = newThrottle('example.org', CONFIG);
-      opened(state, reading(null), now);
+      open(state, reading(null), now);
       return granted(state, anAsk('t'), now).id;
     });
     expect(new Set(ids).size).toBe(2);
@@ -133,7 +133,7 @@ describe('a throttle ends', () => {
     expect(toStoredDomain(state, true)).toMatchObject({
       clean: true,
       lastStart: NOON + 6_000,
-      lastGapMs: 1_000,
+      maxGapMs: 1_000,
     });
   });
 
@@ -161,7 +161,7 @@ describe('a throttle ends', () => {
     expect(ask(state, anAsk('latecomer'), NOON + 1_000_000, middle).kind).toBe('queued');
     expect(mayEnd(state)).toBe(false);
     const before = { stats: { ...state.stats }, lastStart: state.lastStart };
-    opened(state, reading(row), NOON + 1_000_000);
+    open(state, reading(row), NOON + 1_000_000);
     expect(state).toMatchObject(before);
     expect(ticked(state, NOON + 1_000_000)).toHaveLength(1);
   });
@@ -172,14 +172,14 @@ describe('a throttle ends', () => {
     const row = toStoredDomain(state, true);
     pause(state);
     expect(mayEnd(state)).toBe(false);
-    opened(state, reading(row), NOON);
+    open(state, reading(row), NOON);
     expect(state.paused).toBe(true);
   });
 
   test('and what it stores while leases are out counts them as started at their startBy', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('out', { delay: { minMs: 1, maxMs: 30_000 } }), NOON);
-    expect(toStoredDomain(state, false)).toMatchObject({ lastStart: lease.startBy, lastGapMs: 30_000 });
+    expect(toStoredDomain(state, false)).toMatchObject({ lastStart: lease.startBy, maxGapMs: 30_000 });
   });
 });
 
@@ -195,7 +195,7 @@ describe('the operator', () => {
 
   test('is told in a sentence why a delay is refused', () => {
     const refused = (raw: unknown) => {
-      const read = readDelay(raw);
+      const read = parseOperatorDelay(raw);
       return read.ok ? null : read.reason;
     };
     expect(refused('soon')).toMatch(/^The delay "soon" is refused: give a duration such as "30s", /);
@@ -207,10 +207,10 @@ describe('the operator', () => {
 
   test('writes a delay as a duration, as a range, as an object, or as null for none', () => {
     const range = { minMs: 5_000, maxMs: 15_000 };
-    expect(readDelay('30s')).toEqual({ ok: true, delay: fixed(30_000) });
-    expect(readDelay('5s-15s')).toEqual({ ok: true, delay: range });
-    expect(readDelay(range)).toEqual({ ok: true, delay: range });
-    expect(readDelay(null)).toEqual({ ok: true, delay: null });
+    expect(parseOperatorDelay('30s')).toEqual({ ok: true, delay: fixed(30_000) });
+    expect(parseOperatorDelay('5s-15s')).toEqual({ ok: true, delay: range });
+    expect(parseOperatorDelay(range)).toEqual({ ok: true, delay: range });
+    expect(parseOperatorDelay(null)).toEqual({ ok: true, delay: null });
   });
 
   test('makes the domain forget all it learned, but not its last start nor the site’s own wish', () => {
@@ -237,15 +237,15 @@ describe('the operator', () => {
       expect(ticked(state, NOON + 15_999 - CONFIG.grantLeadMs)).toEqual([]);
       expect(tickedOne(state, NOON + 16_000).minGapMs).toBe(20_000);
     };
-    const open = reopened(learned);
-    expect(ticked(open, NOON + 16_000)).toEqual([]);
-    reset(open);
-    afterReset(open);
+    const late = reopened(learned);
+    expect(ticked(late, NOON + 16_000)).toEqual([]);
+    reset(late);
+    afterReset(late);
 
     const early = newThrottle('example.org', CONFIG);
     ask(early, anAsk('first', { delay: fixed(1_000) }), NOON, middle);
     reset(early);
-    opened(early, reading({ ...ROW, ...learned }), NOON);
+    open(early, reading({ ...ROW, ...learned }), NOON);
     afterReset(early);
   });
 
@@ -272,47 +272,47 @@ describe('the operator', () => {
 });
 
 describe('what the row assures', () => {
-  const persistedBounds = (startWindowMs: number, gapMs: number) => {
+  const openWithin = (maxStartWindowMs: number, maxGapMs: number) => {
     const state = newThrottle('example.org', CONFIG);
-    opened(state, { ...reading(null), persistedBounds: { startWindowMs, gapMs } }, NOON);
+    open(state, { ...reading(null), persistedBounds: { maxStartWindowMs, maxGapMs } }, NOON);
     return state;
   };
 
   test('bounds what is granted: a longer delay waits until it is written', () => {
-    const state = persistedBounds(CONFIG.startWindowMs, 1_000);
+    const state = openWithin(CONFIG.startWindowMs, 1_000);
     expect(ask(state, anAsk('patient', { delay: fixed(5_000) }), NOON, middle).kind).toBe('queued');
     expect(ticked(state, NOON)).toEqual([]);
-    expect(needsWriting(state)).toBe(true);
-    written(state, toStoredDomain(state, false));
-    expect(needsWriting(state)).toBe(false);
+    expect(boundsTooNarrow(state)).toBe(true);
+    endPersist(state, toStoredDomain(state, false));
+    expect(boundsTooNarrow(state)).toBe(false);
     expect(ticked(state, NOON)).toHaveLength(1);
   });
 
   test('bounds the start window until a longer one is written', () => {
-    const state = persistedBounds(CONFIG.startWindowMs, 10_000);
+    const state = openWithin(CONFIG.startWindowMs, 10_000);
     state.grantToStartMs = 10_000;
     const first = granted(state, anAsk('first'), NOON);
     expect(first.startBy - first.notBefore).toBe(CONFIG.startWindowMs);
-    expect(needsWriting(state)).toBe(true);
-    written(state, toStoredDomain(state, false));
+    expect(boundsTooNarrow(state)).toBe(true);
+    endPersist(state, toStoredDomain(state, false));
     release(state, { leaseId: first.id, use: { kind: 'unused' } }, NOON, middle);
     const second = granted(state, anAsk('second'), NOON);
     expect(second.startBy - second.notBefore).toBe(40_000);
   });
 
   test('is the lesser of old and new while a write is under way', () => {
-    const state = persistedBounds(60_000, 10_000);
-    writing(state, { ...toStoredDomain(state, false), lastGapMs: 20_000, startWindowMs: 30_000 });
-    expect(state.persistedBounds).toEqual({ gapMs: 10_000, startWindowMs: 30_000 });
+    const state = openWithin(60_000, 10_000);
+    beginPersist(state, { ...toStoredDomain(state, false), maxGapMs: 20_000, maxStartWindowMs: 30_000 });
+    expect(state.persistedBounds).toEqual({ maxGapMs: 10_000, maxStartWindowMs: 30_000 });
   });
 
   test('covers every lease that is out', () => {
-    const state = persistedBounds(CONFIG.maxStartWindowMs, 30_000);
+    const state = openWithin(CONFIG.maxStartWindowMs, 30_000);
     state.grantToStartMs = 50_000;
     const lease = granted(state, anAsk('long', { delay: fixed(30_000) }), NOON);
     state.grantToStartMs = 1;
     const row = toStoredDomain(state, false);
-    expect(row.startWindowMs).toBeGreaterThanOrEqual(lease.startBy - lease.notBefore);
-    expect(row.lastGapMs).toBe(30_000);
+    expect(row.maxStartWindowMs).toBeGreaterThanOrEqual(lease.startBy - lease.notBefore);
+    expect(row.maxGapMs).toBe(30_000);
   });
 });

@@ -6,17 +6,17 @@ import {
   ask,
   close,
   newThrottle,
-  opened,
+  open,
   pause,
   release,
+  reportStarted,
+  reportUndelivered,
   reset,
   resume,
   setDelay,
-  started,
   type ThrottleState,
   tick,
   toStoredDomain,
-  undeliverable,
   view,
   withdraw,
 } from '../../src/throttle/index.ts';
@@ -81,16 +81,16 @@ const releases = fc
   ]);
 
 const others = fc.constantFrom<[string, Message]>(
-  ['opened', (state, now) => opened(state, reading(null), now)],
+  ['opened', (state, now) => open(state, reading(null), now)],
   [
     'opened',
     (state, now) =>
-      opened(state, reading({ ...toStoredDomain(state, false), backoffMs: 2_000, stats: emptyStats() }), now),
+      open(state, reading({ ...toStoredDomain(state, false), backoffMs: 2_000, stats: emptyStats() }), now),
   ],
   ['close', close],
   ['tick', (state, now) => tick(state, now, middle)],
-  ['started', (state, now, leaseId) => started(state, leaseId, { agoMs: 20, latestAt: null }, now)],
-  ['undeliverable', (state, now, leaseId) => undeliverable(state, leaseId, now)],
+  ['started', (state, now, leaseId) => reportStarted(state, leaseId, { agoMs: 20, latestAt: null }, now)],
+  ['reportUndelivered', (state, now, leaseId) => reportUndelivered(state, leaseId, now)],
   ['withdraw', (state, now) => withdraw(state, String(now % 30), now)],
   ['pause', pause],
   ['resume', resume],

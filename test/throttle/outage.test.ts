@@ -4,9 +4,9 @@ import {
   ask,
   idleAt,
   newThrottle,
-  opened,
+  open,
   release,
-  started,
+  reportStarted,
   type ThrottleState,
   tick,
   toStoredDomain,
@@ -180,7 +180,7 @@ describe('an origin that cannot be reached', () => {
 
   test('is still down in the next life of its throttle', () => {
     const next = newThrottle('example.org', CONFIG);
-    opened(next, reading(toStoredDomain(downSinceNoon(), true)), NOON + MINUTE);
+    open(next, reading(toStoredDomain(downSinceNoon(), true)), NOON + MINUTE);
     expect(asked(next, 'late', NOON + 2 * MINUTE)).toMatchObject({ kind: 'down', since: NOON });
     request(next, 'ok', NOON + FIRST_MS);
     expect(next.outages).toEqual({});
@@ -193,7 +193,7 @@ describe('one page that is refused', () => {
     request(state, 'ok', NOON);
     request(state, 'unreachable', NOON + MINUTE);
     const probe = granted(state, anAsk('probe', { concurrency: 2 }), NOON + 2 * MINUTE);
-    started(state, probe.id, { agoMs: 0, latestAt: null }, NOON + 2 * MINUTE);
+    reportStarted(state, probe.id, { agoMs: 0, latestAt: null }, NOON + 2 * MINUTE);
     expect(asked(state, 'next', NOON + 3 * MINUTE, { concurrency: 2 }).kind).toBe('queued');
     report(state, probe.id, 'ok', NOON + 2.5 * MINUTE);
     expect(tickedOne(state, NOON + 3 * MINUTE).ticket).toBe('next');

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nextInQueue, positionOf, removeGranted, upcoming } from '../../src/throttle/queue.ts';
-import type { Queue, Waiting } from '../../src/throttle/state.ts';
+import type { Queue, QueuedTicket } from '../../src/throttle/state.ts';
 import { anAsk, NOON } from './support.ts';
 
-function lineOf(...tickets: Array<[ticket: string, wish?: Partial<Waiting>]>): Queue {
+function lineOf(...tickets: Array<[ticket: string, wish?: Partial<QueuedTicket>]>): Queue {
   const waiting = tickets.map(([ticket, wish]) => ({ ...anAsk(ticket, wish), askedAt: NOON }));
   return { waiting, served: [], passedOldest: 0 };
 }
@@ -46,7 +46,7 @@ describe('the queue', () => {
   });
 
   test('gives every fifth grant to the oldest ticket', () => {
-    const urgent = Array.from({ length: 9 }, (_, n): [string, Partial<Waiting>] => [
+    const urgent = Array.from({ length: 9 }, (_, n): [string, Partial<QueuedTicket>] => [
       `u${n}`,
       { priority: 1 },
     ]);
@@ -67,13 +67,13 @@ const waitings = fc
   .chain((wishes) =>
     fc.boolean().map((plain) => wishes.map((wish) => (plain ? { ...wish, atFront: false } : wish))),
   )
-  .map((wishes) => wishes.map((wish, n): Waiting => ({ ...anAsk(`t${n}`, wish), askedAt: NOON + n })));
+  .map((wishes) => wishes.map((wish, n): QueuedTicket => ({ ...anAsk(`t${n}`, wish), askedAt: NOON + n })));
 
 test('nobody starves: newcomers pass the oldest ticket by at most four times, whatever they ask for', () => {
   fc.assert(
     fc.property(waitings, waitings, (old, newcomers) => {
       const queue: Queue = { waiting: [...old], served: [], passedOldest: 0 };
-      let oldest: Waiting | undefined;
+      let oldest: QueuedTicket | undefined;
       let passed = 0;
       for (const [n, newcomer] of newcomers.entries()) {
         queue.waiting.push({ ...newcomer, ticket: `new${n}`, priority: 0 });

@@ -8,7 +8,7 @@ import type {
   StoredDomain,
   ThrottleConfig,
 } from '../../src/core/slot-protocol.ts';
-import { ask, newThrottle, opened, type ThrottleState, tick } from '../../src/throttle/index.ts';
+import { ask, newThrottle, open, type ThrottleState, tick } from '../../src/throttle/index.ts';
 
 export const NOON = Date.UTC(2026, 0, 1, 12);
 
@@ -37,12 +37,16 @@ export function fixed(ms: number): DelayRange {
 
 /** The row as it was read, now assuring all that a test may need. */
 export function reading(stored: StoredDomain | null): OpenedDomain {
-  return { stored, persistedBounds: { startWindowMs: CONFIG.maxStartWindowMs, gapMs: 3_600_000 }, epoch: 1 };
+  return {
+    stored,
+    persistedBounds: { maxStartWindowMs: CONFIG.maxStartWindowMs, maxGapMs: 3_600_000 },
+    epoch: 1,
+  };
 }
 
 export function openThrottle(config: Partial<ThrottleConfig> = {}): ThrottleState {
   const state = newThrottle('example.org', { ...CONFIG, ...config });
-  opened(state, reading(null), NOON);
+  open(state, reading(null), NOON);
   return state;
 }
 

@@ -79,7 +79,7 @@ class Shell {
           { summary: truncateSummary(`read what is known of ${domain}`) },
           [{ domain, bounds: rules.boundsToPersist(state) }],
         );
-        rules.opened(state, read, Date.now());
+        rules.open(state, read, Date.now());
       }
       await this.serve();
       // From here on asks are only queued: a grant after the clean end was written would be forgotten by the next life.
@@ -98,7 +98,7 @@ class Shell {
       if (workflowInfo().continueAsNewSuggested) await this.renew();
       const { grants, wakeAt } = rules.tick(state, now, Math.random);
       for (const grant of grants) void this.deliver(grant);
-      const saveDue = rules.needsWriting(state) || (this.unsaved && now >= this.savedAt + SAVE_EVERY_MS);
+      const saveDue = rules.boundsTooNarrow(state) || (this.unsaved && now >= this.savedAt + SAVE_EVERY_MS);
       if (saveDue && !this.saving) {
         // Fails only when this workflow is cancelled; the wait below hears of that by itself.
         this.save(false).catch(() => {});
@@ -122,7 +122,7 @@ class Shell {
     setHandler(
       acquireUpdate,
       (ask, nonce) => ({ ...this.stir(() => rules.ask(state, ask, Date.now(), Math.random)), nonce }),
-      { validator: (ask: Ask, _nonce: string) => refuse(rules.whyAskRefused(ask)) },
+      { validator: (ask: Ask, _nonce: string) => refuse(rules.validateAsk(ask)) },
     );
     setHandler(releaseSignal, (release) =>
       this.stir(() => {
@@ -131,7 +131,7 @@ class Shell {
       }),
     );
     setHandler(startedSignal, ({ leaseId, ...start }) =>
-      this.stir(() => rules.started(state, leaseId, start, Date.now())),
+      this.stir(() => rules.reportStarted(state, leaseId, start, Date.now())),
     );
     setHandler(withdrawSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
     setHandler(pauseUpdate, () => this.operate(() => rules.pause(state)));
@@ -139,14 +139,14 @@ class Shell {
     setHandler(
       setDelayUpdate,
       (raw) => {
-        const read = rules.readDelay(raw);
+        const read = rules.parseOperatorDelay(raw);
         return this.operate(() => {
           if (read.ok) rules.setDelay(state, read.delay);
         });
       },
       {
         validator: (raw) => {
-          const read = rules.readDelay(raw);
+          const read = rules.parseOperatorDelay(raw);
           refuse(read.ok ? null : read.reason);
         },
       },
@@ -154,7 +154,7 @@ class Shell {
     setHandler(resetUpdate, () =>
       this.operate(() => {
         rules.reset(state);
-        rules.disregardInFlight(state);
+        rules.ignoreInFlight(state);
       }),
     );
     setHandler(stateQuery, () => rules.view(state, Date.now()));
@@ -181,7 +181,7 @@ class Shell {
     } catch (error) {
       const now = Date.now();
       // Closed: nobody has the lease, the next in line gets the slot. Any other failure: who knows.
-      if (isGone(error)) this.stir(() => rules.undeliverable(this.state, lease.id, now));
+      if (isGone(error)) this.stir(() => rules.reportUndelivered(this.state, lease.id, now));
       else
         this.stir(() =>
           rules.release(this.state, { leaseId: lease.id, use: { kind: 'lost' } }, now, Math.random),
@@ -210,12 +210,12 @@ class Shell {
     this.unsaved = false;
     this.savedAt = Date.now();
     const stored = rules.toStoredDomain(state, clean);
-    rules.writing(state, stored);
+    rules.beginPersist(state, stored);
     await steps.saveDomain.executeWithOptions(
       { summary: truncateSummary(`write down what was learned of ${domain}`) },
       [{ domain, epoch, stored }],
     );
-    rules.written(state, stored);
+    rules.endPersist(state, stored);
     this.saving = false;
     this.stirred = true;
   }

@@ -106,12 +106,12 @@ function storedFacts(stored: StoredDomain, now: Date): Fact[] {
 }
 
 /** As far as the row tells; a crawl that comes may want a longer one. */
-function storedGap({ delay, crawlDelays, backoffMs, lastGapMs }: StoredDomain): {
+function storedGap({ delay, crawlDelays, backoffMs, maxGapMs }: StoredDomain): {
   ms: number;
   because: GapReason;
 } {
   const wishes: { ms: number; because: GapReason }[] = [
-    { ms: lastGapMs, because: 'crawl' },
+    { ms: maxGapMs, because: 'crawl' },
     { ms: delay?.maxMs ?? 0, because: 'operator' },
     { ms: Math.max(0, ...Object.values(crawlDelays)), because: 'crawl-delay' },
     { ms: backoffMs, because: 'backoff' },

@@ -6,9 +6,9 @@ import {
   type LeaseUse,
   type RequestStart,
   release,
-  started,
+  reportStarted,
 } from '../../../src/throttle/index.ts';
-import { agoAtLeastMs, type Reading, type StartVerdict } from '../../../src/worker/server-clock.ts';
+import { type ClockReading, elapsedAtLeastMs, type StartVerdict } from '../../../src/worker/server-clock.ts';
 import { DOMAIN, type Host } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';
@@ -96,7 +96,7 @@ export class Wire {
   }
 
   #judge(machine: Machine, lease: Lease): StartVerdict {
-    return machine.clock.judge(lease, machine.read(), machine.starts.get(DOMAIN, lease.follows));
+    return machine.clock.checkStart(lease, machine.read(), machine.starts.get(DOMAIN, lease.follows));
   }
 
   /** Every request has a connection of its own here. It takes its time, and the lease is judged once more when it stands. */
@@ -157,7 +157,7 @@ export class Wire {
     this.#running.set(lease.id, { machine, life: machine.life });
     if ((this.#askOf(lease)?.concurrency ?? 1) > 1) {
       const start = this.#start(machine, wroteAt, latestAt);
-      world.send(() => this.#host.signal((state, now) => started(state, lease.id, start, now)));
+      world.send(() => this.#host.signal((state, now) => reportStarted(state, lease.id, start, now)));
     }
     machine.after(durationMs, () => {
       this.#running.delete(lease.id);
@@ -184,10 +184,10 @@ export class Wire {
     );
   }
 
-  #start(machine: Machine, wroteAt: Reading, latestAt: number): RequestStart {
+  #start(machine: Machine, wroteAt: ClockReading, latestAt: number): RequestStart {
     const nonsense = () => this.#world.oneOf(-5_000, 1e15, Number.NaN);
     return {
-      agoMs: this.#world.trouble(0.03) ? nonsense() : agoAtLeastMs(wroteAt, machine.read()),
+      agoMs: this.#world.trouble(0.03) ? nonsense() : elapsedAtLeastMs(wroteAt, machine.read()),
       latestAt: this.#world.trouble(0.03) ? nonsense() : latestAt,
     };
   }

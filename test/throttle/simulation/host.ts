@@ -5,24 +5,24 @@
 import {
   type Ask,
   ask,
+  beginPersist,
+  boundsTooNarrow,
   boundsToPersist,
   close,
+  endPersist,
   idleAt,
   isIdle,
   type Lease,
   mayEnd,
-  needsWriting,
   newThrottle,
-  opened,
+  open,
+  reportUndelivered,
   type SlotAnswer,
   type StoredDomain,
   type ThrottleConfig,
   type ThrottleState,
   tick,
   toStoredDomain,
-  undeliverable,
-  writing,
-  written,
 } from '../../../src/throttle/index.ts';
 import type { World } from './world.ts';
 
@@ -113,17 +113,19 @@ export class Host {
       const before = this.row;
       const wanted = boundsToPersist(state);
       const persistedBounds = {
-        gapMs: Math.max(before?.lastGapMs ?? 0, wanted.gapMs),
-        startWindowMs: Math.max(before?.clean === false ? before.startWindowMs : 0, wanted.startWindowMs),
+        maxGapMs: Math.max(before?.maxGapMs ?? 0, wanted.maxGapMs),
+        maxStartWindowMs: Math.max(
+          before?.clean === false ? before.maxStartWindowMs : 0,
+          wanted.maxStartWindowMs,
+        ),
       };
       this.row = {
         ...(before ?? toStoredDomain(state, false)),
         clean: false,
-        lastGapMs: persistedBounds.gapMs,
-        startWindowMs: persistedBounds.startWindowMs,
+        ...persistedBounds,
       };
       this.#afterStep(life, (current) => {
-        opened(current, { stored: before, persistedBounds, epoch: life }, this.#world.serverNow);
+        open(current, { stored: before, persistedBounds, epoch: life }, this.#world.serverNow);
         this.#writeNowAndThen(life);
         this.#pump();
       });
@@ -164,7 +166,7 @@ export class Host {
     if (this.#isWriting) return;
     this.#isWriting = true;
     const row = toStoredDomain(state, false);
-    writing(state, row);
+    beginPersist(state, row);
     const done = (): void => {
       this.#isWriting = false;
     };
@@ -176,7 +178,7 @@ export class Host {
           life,
           (current) => {
             done();
-            written(current, row);
+            endPersist(current, row);
             this.#pump();
           },
           done,
@@ -191,7 +193,7 @@ export class Host {
     if (!state) return;
     const now = this.#world.serverNow;
     const { grants, wakeAt } = tick(state, now, this.#world.random);
-    if (state.openedAt !== null && needsWriting(state)) this.#write(state, this.life);
+    if (state.openedAt !== null && boundsTooNarrow(state)) this.#write(state, this.life);
     for (const { workflowId, lease } of grants) {
       this.#note(state, lease);
       this.#world.send(() => this.#deliver(workflowId, lease));
@@ -216,7 +218,7 @@ export class Host {
     // A signal that is repeated after it was heard is known to the server, closed page or not.
     if (this.pages.get(workflowId)?.hear(lease)) this.#heard.add(lease.id);
     if (this.#heard.has(lease.id)) return;
-    this.#world.send(() => this.signal((state, now) => undeliverable(state, lease.id, now)));
+    this.#world.send(() => this.signal((state, now) => reportUndelivered(state, lease.id, now)));
   }
 
   #note(state: ThrottleState, lease: Lease): void {

@@ -3,7 +3,7 @@
  * still) and crash; woken, it goes on as though no time had passed.
  */
 import { LocalRequestStarts } from '../../../src/worker/local-request-starts.ts';
-import { type Reading, ServerClock } from '../../../src/worker/server-clock.ts';
+import { type ClockReading, ServerClock } from '../../../src/worker/server-clock.ts';
 import type { World } from './world.ts';
 
 export class Machine {
@@ -30,7 +30,7 @@ export class Machine {
     return this.#world.now < this.#frozenUntil;
   }
 
-  read(): Reading {
+  read(): ClockReading {
     const { now } = this.#world;
     return { wallMs: Math.floor(now + this.#wallOffMs), monotonicMs: (now - this.#sleptMs) * this.#rate };
   }

@@ -140,7 +140,7 @@ export class Page implements Receiver {
     };
     const scheduled = this.#world.serverNow;
     machine.after(this.#world.between(0, 50), () => {
-      machine.clock.hear(scheduled, machine.read());
+      machine.clock.observe(scheduled, machine.read());
       this.#wire.fetch(machine, lease, (end) =>
         this.#world.after(this.#world.between(1, 50), () => {
           if (over) return;
