@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { AmbleConfig } from '../src/config/index.ts';
 import type { Parse } from '../src/html/index.ts';
 import type { AgentPool } from '../src/http/index.ts';
+import type { RobotsRulesCache } from '../src/robots/index.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
@@ -18,6 +19,7 @@ export interface Deps {
   client: Client;
   store: ContentStore;
   agents: AgentPool;
+  robotsRules: RobotsRulesCache;
   clock: ServerClock;
   starts: LocalRequestStarts;
   parse: Parse;

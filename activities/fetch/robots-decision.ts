@@ -3,7 +3,7 @@ import type { AllowedBy } from '../../src/core/attempt.ts';
 import { formatDuration } from '../../src/core/format.ts';
 import type { Lease } from '../../src/core/slot-protocol.ts';
 import { productToken } from '../../src/http/index.ts';
-import { ParsedRules } from '../../src/robots/index.ts';
+import { type RobotsAnswer, robotsUrl } from '../../src/robots/index.ts';
 import { knownForMs } from '../../src/storage/pages/page-age.ts';
 import { consultRobots } from '../../src/storage/robots.ts';
 import { originOf } from '../../src/urls/index.ts';
@@ -33,15 +33,12 @@ const LOOK_AGAIN_MS = 5_000;
 /** A claim outlives its fetch by little: should its worker die, the next page may try. */
 const CLAIM_SLACK_MS = 10_000;
 
-/** Some thousand sites' worth; a hundred megabytes of memory where every line of it is a rule. */
-const parsed = new ParsedRules(4 * 1024 * 1024);
-
 export async function decideByRobots(
-  deps: Pick<Deps, 'db' | 'config'>,
+  deps: Pick<Deps, 'db' | 'config' | 'robotsRules'>,
   { pageId, url, domain, lease, justTried }: Decidable,
 ): Promise<RobotsDecision> {
   const origin = originOf(url);
-  const { config, db } = deps;
+  const { config, db, robotsRules } = deps;
   const agent = productToken(config.userAgent);
   const asked = { origin, domain, agent, claimMs: claimMs(deps), oldRulesDo: justTried };
   const stored = await consultRobots(db, asked);
@@ -62,8 +59,9 @@ export async function decideByRobots(
       const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
       if (stored.body === null) return fetch;
       const text = { origin, token: agent, fetchedAt: stored.fetchedAt, text: stored.body };
-      const rules = parsed.get(text);
-      if (!rules.isAllowed(url)) return { kind: 'disallowed', why: `Disallowed by ${origin}/robots.txt.` };
+      const rules = robotsRules.get(text);
+      const answer = rules.check(url);
+      if (answer !== 'allowed') return { kind: 'disallowed', why: disallowedBy(origin, answer) };
       const wantedMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
       if (wantedMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.grantLeadMs)
         return { kind: 'refused', reason: 'it was granted before robots.txt asked for a longer gap' };
@@ -80,6 +78,11 @@ export async function isPatienceOver(
 ): Promise<boolean> {
   const { giveUpMs } = config.robots;
   return failingForMs > giveUpMs && (await knownForMs(db, pageId)) > giveUpMs;
+}
+
+function disallowedBy(origin: string, answer: Exclude<RobotsAnswer, 'allowed'>): string {
+  const reason = answer === 'too-costly' ? ': its rules are too costly to evaluate for this URL' : '';
+  return `Disallowed by ${robotsUrl(origin)}${reason}.`;
 }
 
 export function givenUp(why: string, failingForMs: number): string {

@@ -1,6 +1,6 @@
 /**
- * The lines of a robots.txt that mean something. Accepted beyond RFC 9309, as Google's reference parser does: frequent
- * misspellings of a field, a blank where the colon should be ("Disallow /private"), and any mix of line ends.
+ * The lines of a robots.txt that have a meaning. Like Google's reference parser, this accepts more than RFC 9309 allows:
+ * frequent misspellings of a field, a blank instead of the colon ("Disallow /private"), and any mix of line ends.
  */
 
 export type Field = 'user-agent' | 'allow' | 'disallow' | 'crawl-delay' | 'sitemap';
@@ -11,19 +11,20 @@ export interface Line {
 }
 
 const FIELDS = new Map<string, Field>([
-  ...spelled('user-agent', 'useragent', 'user agent'),
-  ...spelled('allow'),
-  ...spelled('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'),
-  ...spelled('crawl-delay', 'crawldelay', 'crawl delay'),
-  ...spelled('sitemap', 'site-map'),
+  ...spellings('user-agent', 'useragent', 'user agent'),
+  ...spellings('allow'),
+  ...spellings('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'),
+  ...spellings('crawl-delay', 'crawldelay', 'crawl delay'),
+  ...spellings('sitemap', 'site-map'),
 ]);
 
-/** Where the reference parser cuts a line too: eight times what browsers take for a URL. */
+/** The reference parser truncates lines at the same length, eight times the longest URL that browsers accept. */
 export const MAX_LINE_LENGTH = 8 * 2_083;
 
 export function* readLines(text: string): Generator<Line> {
-  for (const raw of text.split(/\r\n|\r|\n/)) {
-    const line = readLine(raw.slice(0, MAX_LINE_LENGTH));
+  // "\r\n" becomes two line ends. The empty line between them has no meaning.
+  for (const raw of text.replaceAll('\r', '\n').split('\n')) {
+    const line = raw === '' ? null : readLine(raw.slice(0, MAX_LINE_LENGTH));
     if (line !== null) yield line;
   }
 }
@@ -32,18 +33,17 @@ function readLine(raw: string): Line | null {
   const comment = raw.indexOf('#');
   const line = (comment < 0 ? raw : raw.slice(0, comment)).trim();
   const colon = line.indexOf(':');
-  if (colon >= 0) return lineOf(line.slice(0, colon), line.slice(colon + 1));
-  const words = line.split(/\s+/);
-  const [name, value] = words;
-  // Two words only: prose is no rule.
-  return words.length === 2 && name !== undefined && value !== undefined ? lineOf(name, value) : null;
+  if (colon >= 0) return toLine(line.slice(0, colon), line.slice(colon + 1));
+  // More than two words are prose, not a rule.
+  const [, name, value] = /^(\S+)\s+(\S+)$/.exec(line) ?? [];
+  return name !== undefined && value !== undefined ? toLine(name, value) : null;
 }
 
-function lineOf(name: string, value: string): Line | null {
+function toLine(name: string, value: string): Line | null {
   const field = FIELDS.get(name.trim().toLowerCase());
   return field === undefined ? null : { field, value: value.trim() };
 }
 
-function spelled(field: Field, ...alsoAs: string[]): [string, Field][] {
-  return [field, ...alsoAs].map((spelling) => [spelling, field]);
+function spellings(field: Field, ...others: string[]): [string, Field][] {
+  return [field, ...others].map((spelling) => [spelling, field]);
 }

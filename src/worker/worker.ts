@@ -14,6 +14,7 @@ import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
 import { makeParser } from '../html/index.ts';
 import { makeAgentPool } from '../http/index.ts';
+import { createRobotsRulesCache } from '../robots/index.ts';
 import { readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
 import { openContentStore } from './content-store.ts';
@@ -106,6 +107,7 @@ export async function startWorker({
     client: new Client({ connection: clientConnection, namespace: temporal.namespace }),
     store,
     agents,
+    robotsRules: createRobotsRulesCache(),
     clock: new ServerClock(),
     starts: new LocalRequestStarts(),
     lag,

@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { loadConfig } from '../../src/config/index.ts';
+import { createRobotsRulesCache } from '../../src/robots/index.ts';
 import { consultRobots, saveRules } from '../../src/storage/robots.ts';
 import { useDatabase } from '../storage/support.ts';
 
 const db = useDatabase();
 const config = loadConfig({ env: {}, cwd: '/', flags: { throttle: { maxCrawlDelay: '20s' } } });
 const origin = 'http://slow.test';
+const robotsRules = createRobotsRulesCache();
 const reader = { domain: 'slow.test', agent: 'Amble' };
 
 async function rulesAre(body: string): Promise<void> {
@@ -16,10 +18,16 @@ async function rulesAre(body: string): Promise<void> {
   await saveRules(db(), origin, { ...reader, ...kept });
 }
 
-const decide = (notBefore: number, minGapMs: number) =>
+const decide = (notBefore: number, minGapMs: number, path = '/') =>
   decideByRobots(
-    { db: db(), config },
-    { pageId: '1', url: `${origin}/`, domain: 'slow.test', lease: { notBefore, minGapMs }, justTried: false },
+    { db: db(), config, robotsRules },
+    {
+      pageId: '1',
+      url: origin + path,
+      domain: 'slow.test',
+      lease: { notBefore, minGapMs },
+      justTried: false,
+    },
   );
 
 test('a slot that was granted before robots.txt asked for a longer gap is given back', async () => {
@@ -34,4 +42,16 @@ test('one that was granted later is used, whatever a throttle with an older cap 
   await rulesAre('User-agent: *\nCrawl-delay: 60');
   const later = Date.now() + config.throttle.grantLeadMs + 1_000;
   expect(await decide(later, 1_000)).toMatchObject({ kind: 'fetch' });
+});
+
+test('the reason says whether a rule disallows a page, or the rules are too costly to evaluate', async () => {
+  await rulesAre(`User-agent: *\nDisallow: /private\nDisallow: /${'*a'.repeat(8_000)}`);
+  expect(await decide(Date.now(), 0, '/private')).toEqual({
+    kind: 'disallowed',
+    why: 'Disallowed by http://slow.test/robots.txt.',
+  });
+  expect(await decide(Date.now(), 0, `/${'a'.repeat(1_000)}`)).toEqual({
+    kind: 'disallowed',
+    why: 'Disallowed by http://slow.test/robots.txt: its rules are too costly to evaluate for this URL.',
+  });
 });

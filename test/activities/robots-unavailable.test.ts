@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { noteMiss } from '../../activities/fetch/robots-unavailable.ts';
 import { loadConfig } from '../../src/config/index.ts';
+import { createRobotsRulesCache } from '../../src/robots/index.ts';
 import { consultRobots } from '../../src/storage/robots.ts';
 import { HOUR_MS, startCrawl, useDatabase } from '../storage/support.ts';
 
@@ -37,7 +38,7 @@ const failAgain = (host: string, pageId: string) =>
 /** Asked while the hold lasts that the last failure brought. */
 const decide = (host: string, pageId: string) =>
   decideByRobots(
-    { db: db(), config },
+    { db: db(), config, robotsRules: createRobotsRulesCache() },
     {
       pageId,
       url: `http://${host}/`,

@@ -1,28 +1,31 @@
 /**
- * Why the rules are read by code of our own: robots-parser 3.0.1, with which Amble began, allowed every one of the
- * requests below. All but the last three are against RFC 9309; those are mistakes that Google's reference parser forgives.
+ * Where robots-parser 3.0.1 departs from RFC 9309, and what our normaliser is for: on its own robots-parser allows every one
+ * of the requests below. The last two are mistakes that the RFC does not cover, and Google's reference parser forgives.
  */
-import { expect, test } from 'vitest';
-import { allowed } from './support.ts';
+import robotsParser from 'robots-parser';
+import { describe, expect, test } from 'vitest';
+import { allowed, ORIGIN } from './support.ts';
 
-test.each([
+describe.each([
   [
-    'a Sitemap line ended the list of agents (2.2.4)',
+    'a Sitemap line does not end the list of agents (2.2.4)',
     'User-agent: Amble\nSitemap: http://a.test/s\nUser-agent: B\nDisallow: /',
     '/x',
   ],
-  ['an escaped letter of a rule was not the letter (2.2.2)', 'User-agent: *\nDisallow: /%62ar', '/bar'],
-  ['an escaped letter of a URL was not the letter (2.2.2)', 'User-agent: *\nDisallow: /bar', '/%62ar'],
-  ['an escaped * did not match the sign itself (2.2.3)', 'User-agent: *\nDisallow: /a%2Ab', '/a*b'],
-  ['brackets were escaped in rules and not in URLs', 'User-agent: *\nDisallow: /a[1]', '/a[1]'],
-  ['quotes were escaped in URLs and not in rules', "User-agent: *\nDisallow: /?q='", "/?q='x'"],
-  ['an agent was compared beyond the end of its token', 'User-agent: Amble archive\nDisallow: /', '/x'],
-  ['a blank instead of a colon made a line void', 'User-agent *\nDisallow /', '/x'],
-  ['so did a misspelling', 'User-agent: *\nDisalow: /', '/x'],
+  ['an escaped letter in a rule equals the letter (2.2.2)', 'User-agent: *\nDisallow: /%62ar', '/bar'],
+  ['an escaped letter in a URL equals the letter (2.2.2)', 'User-agent: *\nDisallow: /bar', '/%62ar'],
+  ['an escaped * matches the character itself (2.2.3)', 'User-agent: *\nDisallow: /a%2Ab', '/a*b'],
+  ['brackets are escaped in both rules and URLs', 'User-agent: *\nDisallow: /a[1]', '/a[1]'],
+  ['quotes are escaped in both rules and URLs', "User-agent: *\nDisallow: /?q='", "/?q='x'"],
+  ['an agent is compared up to the end of its token', 'User-agent: Amble archive\nDisallow: /', '/x'],
+  ['a blank instead of a colon is accepted', 'User-agent *\nDisallow /', '/x'],
+  ['a frequent misspelling is accepted', 'User-agent: *\nDisalow: /', '/x'],
 ])('%s', (_, text, path) => {
-  expect(allowed(text, path)).toBe(false);
-});
+  test('with our normaliser', () => {
+    expect(allowed(text, path)).toBe(false);
+  });
 
-test('matching took path times pattern, ten seconds for this file and URL', () => {
-  expect(allowed(`User-agent: *\nDisallow: /${'*a'.repeat(8_000)}b`, `/${'a'.repeat(60_000)}`)).toBe(true);
+  test('unlike robots-parser on its own', () => {
+    expect(robotsParser(`${ORIGIN}/robots.txt`, text).isAllowed(ORIGIN + path, 'Amble')).toBe(true);
+  });
 });

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normaliseOctets } from '../../src/robots/octets.ts';
-import { compilePattern } from '../../src/robots/pattern.ts';
-import { ORIGIN, rulesOf } from './support.ts';
+import { forbids, ORIGIN, rulesOf } from './support.ts';
 
-/** Few letters, so that patterns match now and then, and repeat themselves as hostile ones do. */
+/** Few letters, so that patterns match now and then, and repeat themselves like hostile ones. */
 const path = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 12 }).map((rest) => `/${rest}`);
 const pattern = fc
   .string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 8 })
   .chain((rest) => fc.constantFrom(`/${rest}`, `/${rest}$`, `*${rest}`));
 
-/** The rules of the RFC in their plainest form, slow as it is. */
+/** The rules of the RFC in their simplest form, however slow. */
 function matchesPlainly(written: string, text: string): boolean {
   const [first = '', rest] = [written[0], written.slice(1)];
   if (written === '') return true;
@@ -26,28 +25,14 @@ describe('a pattern', () => {
   test('matches what its definition says', () => {
     fc.assert(
       fc.property(pattern, path, (written, text) => {
-        expect(compilePattern(written).matches(text)).toBe(matchesPlainly(written, text));
+        expect(forbids(written, text)).toBe(matchesPlainly(written, text));
       }),
       { numRuns: 3_000 },
     );
   });
-
-  test('takes time in proportion to its length and that of the path', () => {
-    const text = `/${'a'.repeat(1_000_000)}`;
-    // Looked for at each place anew, these would take ten thousand million steps each: minutes.
-    const literal = 'a'.repeat(10_000);
-    for (const written of [
-      `/*${literal}b`,
-      `/*${literal}b$`,
-      `/*${literal}b${literal}*`,
-      `/${'*a'.repeat(10_000)}b`,
-    ]) {
-      expect(compilePattern(written).matches(text)).toBe(false);
-    }
-  });
 });
 
-describe('spelling', () => {
+describe('normalising octets', () => {
   const text = fc.string({
     unit: fc.oneof(
       fc.constantFrom('%', '2', '4', 'F', 'a', '/', '*', '$', "'"),
@@ -55,7 +40,7 @@ describe('spelling', () => {
     ),
   });
 
-  test('done twice changes nothing more', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(text, (written) => {
         const once = normaliseOctets(written);
@@ -64,7 +49,7 @@ describe('spelling', () => {
     );
   });
 
-  test('leaves only ASCII, without the signs that mean something in a pattern', () => {
+  test('leaves only ASCII, without the characters that have a meaning in a pattern', () => {
     fc.assert(
       fc.property(text, (written) => {
         expect(normaliseOctets(written)).toMatch(/^[!-~]*$/);
@@ -96,7 +81,7 @@ describe('any robots.txt', () => {
     .tuple(fc.array(line, { maxLength: 20 }), fc.constantFrom('\n', '\r', '\r\n'))
     .map(([lines, end]) => lines.join(end));
 
-  test('is read without an error, says yes or no to any URL, and always yes to itself', () => {
+  test('is parsed without an error, decides on any URL, and always allows itself', () => {
     fc.assert(
       fc.property(fc.oneof(file, fc.string({ unit: 'binary' })), fc.webPath(), (text, asked) => {
         const rules = rulesOf(text);
@@ -108,7 +93,7 @@ describe('any robots.txt', () => {
     );
   });
 
-  test('means the same with each line doubled, and to a URL that is escaped without need', () => {
+  test('means the same with each line doubled, and for a URL with needless escapes', () => {
     fc.assert(
       fc.property(file, path, (text, asked) => {
         const once = rulesOf(text).isAllowed(ORIGIN + asked);
@@ -120,7 +105,7 @@ describe('any robots.txt', () => {
     );
   });
 
-  test('of the largest size, all wildcards or all agents, is done with at once', () => {
+  test('that repeats one rule or one agent until it is full is evaluated', () => {
     const url = `${ORIGIN}/${'a'.repeat(1_900)}`;
     const rules = rulesOf(`User-agent: *\n${'Disallow: /*aab\n'.repeat(32_000)}`);
     expect(rules.isAllowed(url)).toBe(true);

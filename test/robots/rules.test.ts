@@ -31,7 +31,7 @@ describe('robots.txt', () => {
 
   test('speaks for one origin only', () => {
     expect(() => rulesOf('').isAllowed('http://example.org/x')).toThrow(
-      'does not speak for http://example.org/x',
+      'does not apply to http://example.org/x',
     );
   });
 
