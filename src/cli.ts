@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-/** The `amble` program: everything is in src/cli. */
-import { run } from './cli/run.ts';
+/** Entry point of the `amble` command; the code is in src/cli. */
+import { main } from './cli/main.ts';
 
-// Leaves even if a native thread or a socket would keep the process: by now everything that matters has been closed.
-process.exit(await run(process.argv));
+// Exits even if a native thread or a socket is still open: by now everything that matters has been closed.
+process.exit(await main(process.argv));

@@ -1,4 +1,4 @@
-/** Ctrl-C: the first asks to end in order, the second to end at once. */
+/** Ctrl-C: the first asks for an orderly stop, the second for an immediate one. */
 
 export interface Interrupts {
   first: AbortSignal;
@@ -7,8 +7,8 @@ export interface Interrupts {
 }
 
 /**
- * `npm run` passes on a Ctrl-C that the terminal has already sent to everybody: one key press arrives as two signals
- * a few milliseconds apart, and nobody presses twice that fast.
+ * `npm run` forwards a Ctrl-C that the terminal has already sent to the whole process group, so one key press arrives as
+ * two signals a few milliseconds apart. Nobody presses twice that fast.
  */
 const SAME_PRESS_MS = 300;
 
@@ -36,7 +36,7 @@ export function listenForInterrupts(): Interrupts {
   };
 }
 
-/** Settles when the signal is aborted. */
+/** Resolves when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -1,17 +1,14 @@
-/** The command line as people see it: commands, options, and help worth reading. */
+/** The command line as users see it: commands, options and help. */
 import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.ts';
-import { commandMaker } from './command-maker.ts';
-import type { ExitCode } from './exit.ts';
-import { addSteering } from './steering.ts';
+import { commandDefiner, type DefineCommand, type OnExit } from './define-command.ts';
+import { addCrawlCommand } from './program-crawl.ts';
+import { addDomainCommands } from './program-domain.ts';
 
-/**
- * `ended` hears the exit code of the command that ran. Commands are loaded when they are run: a look at the help does not
- * wait for Temporal and Postgres clients.
- */
-export function buildProgram(ended: (code: ExitCode) => void): Command {
+/** Commands are loaded when they run: help does not wait for the Temporal and Postgres clients. */
+export function buildProgram(onExit: OnExit): Command {
   const program = new Command('amble')
-    .description('A polite, durable web crawler: kill it at any time, it goes on where it was.')
+    .description('A polite, durable web crawler. Kill it at any time: it continues where it stopped.')
     .version(packageVersion, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
@@ -21,137 +18,146 @@ export function buildProgram(ended: (code: ExitCode) => void): Command {
       'after',
       `
 Examples:
-  $ amble demo                                    see it work, on a small web of its own
-  $ amble crawl https://example.org/              crawl a site, ten seconds between requests
-  $ amble status                                  what has been crawled, what is running
-  $ amble page https://example.org/about          where one page is now, and why
-  $ amble domain pause example.org                leave a site alone for a while
-  $ amble verify --all                            prove that every request was polite
+  $ amble demo                             crawl a small web on this machine
+  $ amble crawl https://example.org/       crawl a site, 10 s between requests
+  $ amble status                           list all crawls
+  $ amble page https://example.org/about   where one page is now, and why
+  $ amble domain pause example.org         send no requests to a site for a while
+  $ amble verify --all                     prove that every request was polite
 
-With nothing configured, Amble starts a Temporal server and a Postgres of its own; their data is in .amble/.
-Every setting: docs/configuration.md. Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.`,
+Without configuration, Amble starts its own Temporal server and Postgres and
+keeps their data in .amble/. Settings: docs/configuration.md.
+Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.`,
     );
 
-  const command = commandMaker(program);
-
-  command('crawl', 'crawl from one or more URLs and watch it happen', '[urls...]', [
-    ['$ amble crawl https://example.org/', 'the whole site, politely'],
-    [
-      '$ amble crawl https://example.org/ --max-pages 200 --delay 5s-15s',
-      'at most 200 pages, irregular gaps',
-    ],
-    ["$ amble crawl 'https://shop.example/search?q=lamp' --preset shop --keyword lamp", 'as a shop likes it'],
-    ['$ amble crawl https://example.org/ --id example --detach', 'in the background, under a name'],
-    ['$ amble crawl --id example', 'watch that crawl; takes it up again if its processes died'],
-    ['$ amble crawl http://staging.test/ --resolve staging.test:127.0.0.1 --allow-network 127.0.0.0/8', ''],
-  ])
-    .option('--id <name>', 'name of the crawl; an id that exists joins that crawl')
-    .option(
-      '--preset <name>',
-      'a way to crawl: smallweb, shop, news or broad (default: smallweb); other options override it',
-    )
-    .option('--max-pages <n>', 'fetch at most this many pages')
-    .option('--max-pages-per-domain <n>', 'let at most this many pages of one domain into the crawl')
-    .option('--max-depth <n>', 'follow at most this many links away from a start URL')
-    .option('--sitemaps', 'also read the sitemaps of the start hosts, and crawl what they list')
-    .option(
-      '--scope <scope>',
-      'stay on the same host, on the same site, or go anywhere: host, site, any (smallweb: site)',
-    )
-    .option(
-      '--include <pattern>',
-      'follow only links that match, such as "/docs/*" or "https://*.example.org/*"; may be repeated',
-      collect,
-    )
-    .option('--exclude <pattern>', 'follow no links that match; may be repeated', collect)
-    .option(
-      '--delay <time>',
-      'shortest gap between two requests to one domain, such as 10s or 5s-15s (smallweb: 10s)',
-    )
-    .option(
-      '--keep-types <types>',
-      'store these types too, without parsing them, such as application/pdf,image/*',
-    )
-    .option(
-      '--resolve <name:address>',
-      'send requests for this name to this address; may be repeated',
-      collect,
-    )
-    .option(
-      '--allow-network <cidr>',
-      'allow addresses of this private or loopback network; may be repeated',
-      collect,
-    )
-    .option('--keyword <word>', 'a word that all pages found from these URLs carry into the export')
-    .option('--detach', 'start it in the background and return at once')
-    .option('--json', 'end with one line of JSON on standard output: crawl, status, pages, attempts, seconds')
-    .addHelpText(
-      'after',
-      `
-Presets:
-  smallweb   10 s between requests to a domain; what failed is tried again after an hour, three times in all
-  shop       5 to 15 s by chance, shuffled, search and list pages before products; again after 15, 30, 60 minutes
-  news       5 s, longer where a site is slow; again every hour, up to twelve times
-  broad      1 s, any domain, a few pages of each at a time; again as smallweb`,
-    )
-    .action(async (urls, options) => {
-      const { crawlCommand } = await import('./commands/crawl.ts');
-      ended(await crawlCommand(urls, options));
-    });
-
-  command('status', 'show all crawls, or one in detail', '[crawl]', [
-    ['$ amble status', 'a table of all crawls'],
-    ['$ amble status example', 'counts, domains and open pages of one'],
-    ['$ amble status example --json', 'for programs'],
-  ])
-    .option('--json', 'print JSON instead of tables')
-    .action(async (crawl, options) => {
-      const { statusCommand } = await import('./commands/status.ts');
-      ended(await statusCommand(crawl, options));
-    });
-
-  addSteering(command, program, ended);
-
-  command('export', "write a crawl's pages, with every attempt, to standard output", '<crawl>', [
-    ['$ amble export example > example.jsonl', 'one JSON object a line, one line a page'],
-    [`$ amble export example | jq -r 'select(.status=="Failed").url'`, 'what failed'],
-  ])
-    .addOption(new Option('--format <format>', 'how to write them').choices(['jsonl']).default('jsonl'))
-    .action(async (crawl, options) => {
-      const { exportCommand } = await import('./commands/export.ts');
-      ended(await exportCommand(crawl, options));
-    });
-
-  command('up', 'start the engines and a worker, and keep them up', '', [
-    ['$ amble up', 'until Ctrl-C; prints the addresses of what runs'],
-    ['$ amble up --home .amble/demo', 'look again at what the demo crawled'],
-  ]).action(async (options) => {
-    const { upCommand } = await import('./commands/up.ts');
-    ended(await upCommand(options));
-  });
-
-  command('worker', 'run a worker; start as many as you like, on as many machines', '', [
-    ['$ amble worker', 'joins the engines of this home, or a Temporal server on localhost:7233'],
-    ['$ TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgresql://... amble worker', 'joins yours'],
-  ]).action(async (options) => {
-    const { workerCommand } = await import('./commands/worker.ts');
-    ended(await workerCommand(options));
-  });
-
-  command('demo', 'crawl a small web on this machine and see how it works', '', [
-    ['$ amble demo', 'about twenty seconds; touches nothing outside this machine'],
-  ])
-    .option('--json', 'end with one line of JSON on standard output')
-    .action(async (options) => {
-      const { demoCommand } = await import('./commands/demo.ts');
-      ended(await demoCommand(options));
-    });
-
+  const command = commandDefiner(program);
+  addCrawlCommand(command, onExit);
+  addReadingCommands(command, onExit);
+  addDomainCommands(program, onExit);
+  addControlCommands(command, onExit);
+  addProcessCommands(command, onExit);
   return program;
 }
 
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
+function addReadingCommands(command: DefineCommand, onExit: OnExit): void {
+  command('status', 'list all crawls, or show one in detail', '[crawl]', [
+    ['amble status', 'a table of all crawls'],
+    ['amble status example', 'counts, domains and open pages of one crawl'],
+    ['amble status example --json', 'the same for programs'],
+  ])
+    .option('--json', 'print JSON instead of text')
+    .action(async (crawl, options) => {
+      const { statusCommand } = await import('./commands/status.ts');
+      onExit(await statusCommand(crawl, options));
+    });
+
+  command('page', 'show where one page is now, why, and every attempt to fetch it', '<url>', [
+    [
+      'amble page https://example.org/about',
+      '3rd of 12 in the queue for example.org, expected in 20 s; the gap is 10 s ...',
+    ],
+    ['amble page https://example.org/about --crawl example', 'the page in that crawl'],
+  ])
+    .option('--crawl <id>', 'crawl to look in (default: the newest one that has the page)')
+    .option('--json', 'print JSON instead of text')
+    .action(async (url, options) => {
+      const { pageCommand } = await import('./commands/page.ts');
+      onExit(await pageCommand(url, options));
+    });
+
+  command('export', 'write the pages of a crawl, with every attempt, to standard output', '<crawl>', [
+    ['amble export example > example.jsonl', 'one JSON object per line, one line per page'],
+    [`amble export example | jq -r 'select(.status=="Failed").url'`, 'the URLs that failed'],
+  ])
+    .addOption(new Option('--format <format>', 'output format').choices(['jsonl']).default('jsonl'))
+    .action(async (crawl, options) => {
+      const { exportCommand } = await import('./commands/export.ts');
+      onExit(await exportCommand(crawl, options));
+    });
+
+  command('verify', 'prove from the records that a crawl was polite', '[crawl]', [
+    ['amble verify example', 'exit code 0 if every request was polite'],
+    ['amble verify --all --json', 'every crawl on record, for programs'],
+  ])
+    .option('--all', 'verify every crawl on record')
+    .option('--json', 'print one JSON object instead of tables: polite, domains, violations')
+    .addHelpText(
+      'after',
+      `
+Checks every recorded request, including robots.txt and its redirects, against
+the gap that was required when it was granted, the robots.txt stored at that
+time, and the retry policy of its crawl. A domain's gap is shared by all crawls,
+so requests of other crawls to the same domains are checked too.
+
+Prints each violation and exits with code 1 if there are any. A terminal shows
+the 50 domains with the tightest gaps; a pipe or a file gets all of them.`,
+    )
+    .action(async (crawl, options) => {
+      const { verifyCommand } = await import('./commands/verify.ts');
+      onExit(await verifyCommand(crawl, options));
+    });
+}
+
+function addControlCommands(command: DefineCommand, onExit: OnExit): void {
+  command('pause', 'pause a crawl, but no other crawl on the same domains', '<crawl>', [
+    ['amble pause example', 'stays paused until you resume it, even after a restart'],
+  ])
+    .addHelpText(
+      'after',
+      `
+No new page starts. A page in progress stops when it gets its next slot and
+loses no attempt. A fetch that has been sent is completed. While the crawl's
+workflow is running, the Temporal CLI can do the same:
+  $ temporal workflow update execute --workflow-id example --name pause`,
+    )
+    .action(async (crawl, options) => {
+      const { pauseCommand } = await import('./commands/pause.ts');
+      onExit(await pauseCommand(crawl, options));
+    });
+
+  command('resume', 'resume a paused crawl', '<crawl>', [
+    ['amble resume example', 'its pages start again at once'],
+  ]).action(async (crawl, options) => {
+    const { resumeCommand } = await import('./commands/pause.ts');
+    onExit(await resumeCommand(crawl, options));
+  });
+
+  command('cancel', 'cancel a crawl, and wait until its last page has ended', '<crawl>', [
+    ['amble cancel example', 'unfetched pages end as Cancelled; fetched pages stay'],
+  ]).action(async (crawl, options) => {
+    const { cancelCommand } = await import('./commands/cancel.ts');
+    onExit(await cancelCommand(crawl, options));
+  });
+}
+
+function addProcessCommands(command: DefineCommand, onExit: OnExit): void {
+  command('up', 'start the engines and a worker, and keep them running', '', [
+    ['amble up', 'prints the addresses of everything it starts; Ctrl-C stops it'],
+    ['amble up --home .amble/demo', 'look at what the demo crawled'],
+  ]).action(async (options) => {
+    const { upCommand } = await import('./commands/up.ts');
+    onExit(await upCommand(options));
+  });
+
+  command('worker', 'run a worker; start as many as you like, on any number of machines', '', [
+    ['amble worker', 'joins the engines of this home, or a Temporal server on localhost:7233'],
+    [
+      'TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgresql://... amble worker',
+      'joins your own Temporal server and database',
+    ],
+  ]).action(async (options) => {
+    const { workerCommand } = await import('./commands/worker.ts');
+    onExit(await workerCommand(options));
+  });
+
+  command('demo', 'crawl a small web on this machine to see how Amble works', '', [
+    ['amble demo', 'takes about 20 seconds; sends nothing outside this machine'],
+  ])
+    .option('--json', 'print one line of JSON at the end')
+    .action(async (options) => {
+      const { demoCommand } = await import('./commands/demo.ts');
+      onExit(await demoCommand(options));
+    });
 }
 
 /** Commander puts its suggestion on a second line. */

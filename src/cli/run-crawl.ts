@@ -1,84 +1,88 @@
-/** Starts or joins the crawl that was wished for, works on it in this process or in the background, and shows how it goes. */
+/** Starts or joins a crawl, works on it in this process or in the background, and shows its progress. */
 import type { AmbleConfig } from '../config/index.ts';
 import type { Progress } from '../storage/reports/progress.ts';
-import type { CrawlOptions, Wish } from './commands/crawl.ts';
-import { ensureBackground } from './connect/background.ts';
-import { type CrawlAtHand, endOf, reachCrawl, untilOpened } from './connect/crawls.ts';
-import { hasEnded } from './connect/has-ended.ts';
+import type { CrawlInvocation, CrawlOptions } from './commands/crawl.ts';
+import { formatCommand } from './common-options.ts';
+import { ensureUp } from './connect/background.ts';
+import {
+  type FoundCrawl,
+  findOrStartCrawl,
+  hasEnded,
+  waitForEnd,
+  waitUntilOpened,
+} from './connect/crawls.ts';
 import { openSession, type Session, withSession } from './connect/session.ts';
-import { EXIT, type ExitCode } from './exit.ts';
-import { commandLine } from './render/command-line.ts';
-import { renderSummary } from './render/summary.ts';
-import { print, say } from './render/terminal.ts';
-import { watchCrawl } from './watch.ts';
+import { renderSummary } from './render/crawl.ts';
+import { EXIT, type ExitCode, writeErr, writeOut } from './terminal.ts';
+import { watchCrawl } from './watch-crawl.ts';
 
-export async function crawlInBackground(
+export async function runCrawlInBackground(
   config: AmbleConfig,
-  { crawlId, request, options }: Wish,
+  { crawlId, request, options }: CrawlInvocation,
 ): Promise<ExitCode> {
-  const pid = await ensureBackground(config, options);
-  const session = await openSession(config, { worker: null, say });
-  const seen = new AbortController();
+  const pid = await ensureUp(config, options);
+  const session = await openSession(config, { worker: null });
+  const done = new AbortController();
   try {
-    const crawl = await reachCrawl({ ...session, config, crawlId, request });
+    const crawl = await findOrStartCrawl({ ...session, config, crawlId, request });
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, options);
-    const ended = endOf(crawl.handle, session.worker, { say, enough: seen.signal });
-    const progress = await untilOpened(session.db, crawlId, ended);
-    say(`Crawl ${crawlId} ${crawl.known ? 'goes on' : 'has begun'} in the background.`);
-    sayHowToGoOn(crawlId, options);
-    say(`  stop the worker: kill ${pid}`);
-    print(options.json ? JSON.stringify(progress) : crawlId);
+    const ended = waitForEnd(crawl.handle, session.worker, { log: writeErr, signal: done.signal });
+    const progress = await waitUntilOpened(session.db, crawlId, ended);
+    writeErr(`Crawl ${crawlId} ${crawl.resumed ? 'continues' : 'has started'} in the background.`);
+    writeNextCommands(crawlId, options);
+    writeErr(`  stop the worker: kill ${pid}`);
+    writeOut(options.json ? JSON.stringify(progress) : crawlId);
     return EXIT.ok;
   } finally {
-    seen.abort();
+    done.abort();
     await session.close();
   }
 }
 
-export async function crawlHere(config: AmbleConfig, wish: Wish): Promise<ExitCode> {
-  return withSession(config, { worker: 'file', say }, async (session, { first }) => {
-    const crawl = await reachCrawl({ ...session, config, ...wish });
-    if (crawl.kind === 'ended') return reportEnded(crawl.progress, wish.options);
+export async function runCrawl(config: AmbleConfig, invocation: CrawlInvocation): Promise<ExitCode> {
+  return withSession(config, { worker: 'file' }, async (session, { first }) => {
+    const crawl = await findOrStartCrawl({ ...session, config, ...invocation });
+    if (crawl.kind === 'ended') return reportEnded(crawl.progress, invocation.options);
     const { uiUrl } = session.engines.temporal;
-    if (uiUrl !== null) say(`Every page is a workflow to look at: ${uiUrl}`);
-    return follow(session, crawl, wish, first);
+    if (uiUrl !== null) writeErr(`Every page is a workflow in the Temporal Web UI: ${uiUrl}`);
+    return followCrawl(session, crawl, invocation, first);
   });
 }
 
-async function follow(
+async function followCrawl(
   { db, worker }: Session,
-  { handle, known }: Extract<CrawlAtHand, { kind: 'open' }>,
-  { crawlId, request, options }: Wish,
+  { handle, resumed }: Extract<FoundCrawl, { kind: 'open' }>,
+  { crawlId, request, options }: CrawlInvocation,
   leave: AbortSignal,
 ): Promise<ExitCode> {
-  if (known) {
-    say(`Crawl ${crawlId} has begun before: taking it up where it stands.`);
-    if (request) say('The URLs and settings it began with hold; those given now are not used.');
+  if (resumed) {
+    writeErr(`Resuming crawl ${crawlId} where it stopped.`);
+    if (request) writeErr('It keeps the URLs and settings it was started with; those given now are ignored.');
   }
   const progress = await watchCrawl({ db, crawlId, handle, worker, leave });
   if (!leave.aborted || (progress && hasEnded(progress))) return report(progress, options);
 
-  say(`Leaving crawl ${crawlId} as it stands; nothing is lost.`);
-  sayHowToGoOn(crawlId, options);
+  writeErr(`Crawl ${crawlId} is not finished; nothing is lost.`);
+  writeNextCommands(crawlId, options);
   if (progress) report(progress, options);
-  say('Waiting for the fetches under way; Ctrl-C again stops at once.');
+  writeErr('Waiting for fetches in progress. Press Ctrl-C again to stop immediately.');
   return EXIT.interrupted;
 }
 
-function sayHowToGoOn(crawlId: string, options: CrawlOptions): void {
-  say(`  go on and watch: ${commandLine(['crawl', '--id', crawlId], options)}`);
-  say(`  see how it is:   ${commandLine(['status', crawlId], options)}`);
-  say(`  cancel it:       ${commandLine(['cancel', crawlId], options)}`);
+function writeNextCommands(crawlId: string, options: CrawlOptions): void {
+  writeErr(`  watch or resume: ${formatCommand(['crawl', '--id', crawlId], options)}`);
+  writeErr(`  see its status:  ${formatCommand(['status', crawlId], options)}`);
+  writeErr(`  cancel it:       ${formatCommand(['cancel', crawlId], options)}`);
 }
 
 function reportEnded(progress: Progress, options: CrawlOptions): ExitCode {
-  say(`Crawl ${progress.crawl} has already ended; to crawl anew, use another --id.`);
+  writeErr(`Crawl ${progress.crawl} has already ended; choose another --id to crawl again.`);
   return report(progress, options);
 }
 
 function report(progress: Progress | null, { json }: CrawlOptions): ExitCode {
   if (!progress) return EXIT.failed;
-  if (json) print(JSON.stringify(progress));
-  else for (const line of renderSummary(progress)) print(line);
+  if (json) writeOut(JSON.stringify(progress));
+  else for (const line of renderSummary(progress)) writeOut(line);
   return progress.status === 'Completed' ? EXIT.ok : EXIT.failed;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { paceOf, remember, type Sample } from '../../src/cli/render/pace.ts';
-import { renderLive, renderPlain } from '../../src/cli/render/progress.ts';
+import { renderSummary } from '../../src/cli/render/crawl.ts';
+import { addSample, paceOf, renderLive, renderPlain, type Sample } from '../../src/cli/render/progress.ts';
 import { createDisplay } from '../../src/cli/render/progress-display.ts';
-import { renderSummary } from '../../src/cli/render/summary.ts';
 import type { Progress } from '../../src/storage/reports/progress.ts';
 
 const running: Progress = {
@@ -49,13 +48,13 @@ const running: Progress = {
 const pace = { pagesPerSecond: 2, secondsLeft: 500 };
 
 describe('the live display', () => {
-  test('shows pages done and found, outcomes, pace, time left and who is cooling down', () => {
+  test('shows pages done and found, outcomes, pace, time left and domains to wait for', () => {
     expect(renderLive({ progress: running, pace }, 100)).toEqual([
       '  example  Running  20 s',
       `  █${'░'.repeat(29)}  40 of 1,040 pages · 2.0 pages/s · about 8 min 20 s left`,
       '  pages     Pending 900 · Queued 99 · Waiting 1 · Fetched 36 · Redirected 1 · Blocked 1 · Failed 2',
       '  attempts  Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1',
-      '  cooling   example.org in 3.2 s',
+      '  waiting   example.org (3.2 s)',
     ]);
   });
 
@@ -66,14 +65,14 @@ describe('the live display', () => {
     }
   });
 
-  test('redraws over its own lines and takes them away at the end', () => {
+  test('redraws over its own lines and removes them at the end', () => {
     const written = draw({ isTTY: true, columns: 100 }, {});
     expect(written[0]).not.toContain('\x1b[5A');
     expect(written[1]?.startsWith('\x1b[5A\r\x1b[0J')).toBe(true);
     expect(written.at(-1)).toBe('\x1b[5A\r\x1b[0J');
   });
 
-  test('has no colours where NO_COLOR asks for none', () => {
+  test('has no colours if NO_COLOR is set', () => {
     expect(draw({ isTTY: true, columns: 100 }, {}).join('')).toContain('\x1b[1m');
     const plain = draw({ isTTY: true, columns: 100 }, { NO_COLOR: '1' }).join('');
     expect(plain.replaceAll('\x1b[5A\r\x1b[0J', '')).not.toContain('\x1b');
@@ -92,11 +91,11 @@ describe('the live display', () => {
 describe('without a terminal', () => {
   test('progress is one plain line', () => {
     expect(renderPlain({ progress: running, pace })).toBe(
-      'example: 40 of 1,040 pages · 2.0 pages/s · about 8 min 20 s left; Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1; cooling down example.org in 3.2 s',
+      'example: 40 of 1,040 pages · 2.0 pages/s · about 8 min 20 s left; Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1; waiting for example.org (3.2 s)',
     );
   });
 
-  test('a line comes every few seconds, without any escape sequence', () => {
+  test('a line is written every few seconds, without escape sequences', () => {
     const written: string[] = [];
     const display = createDisplay({ write: (text) => written.push(text) }, {});
     for (const seconds of [0, 1, 4, 5, 9, 10]) display.show({ ...running, seconds });
@@ -107,38 +106,38 @@ describe('without a terminal', () => {
 });
 
 describe('the pace', () => {
-  function watched(...looks: [seconds: number, fetched: number][]): { samples: Sample[]; last: Progress } {
+  function sampled(...reads: [seconds: number, fetched: number][]): { samples: Sample[]; last: Progress } {
     let samples: Sample[] = [];
     let last = running;
-    for (const [seconds, fetched] of looks) {
+    for (const [seconds, fetched] of reads) {
       last = { ...running, seconds, pages: { ...running.pages, Fetched: fetched } };
-      samples = remember(samples, last);
+      samples = addSample(samples, last);
     }
     return { samples, last };
   }
 
-  test('is not known after one look', () => {
-    const { samples, last } = watched([10, 30]);
+  test('is unknown after one sample', () => {
+    const { samples, last } = sampled([10, 30]);
     expect(paceOf(samples, last)).toEqual({ pagesPerSecond: null, secondsLeft: null });
   });
 
-  test('is that of the last half minute, not of the whole crawl', () => {
-    const { samples, last } = watched([0, 0], [100, 1_000], [110, 1_020], [130, 1_060]);
+  test('is measured over the last 30 seconds, not the whole crawl', () => {
+    const { samples, last } = sampled([0, 0], [100, 1_000], [110, 1_020], [130, 1_060]);
     expect(paceOf(samples, last)).toEqual({ pagesPerSecond: 2, secondsLeft: 500 });
   });
 
-  test('promises no end while nothing moves', () => {
-    const { samples, last } = watched([0, 10], [10, 10]);
+  test('predicts no end while nothing moves', () => {
+    const { samples, last } = sampled([0, 10], [10, 10]);
     expect(paceOf(samples, last)).toEqual({ pagesPerSecond: 0, secondsLeft: null });
   });
 
-  test('remembers no more looks than it needs', () => {
-    const looks = Array.from({ length: 1_000 }, (_, second): [number, number] => [second, second]);
-    expect(watched(...looks).samples.length).toBeLessThanOrEqual(31);
+  test('keeps no more samples than it needs', () => {
+    const reads = Array.from({ length: 1_000 }, (_, second): [number, number] => [second, second]);
+    expect(sampled(...reads).samples.length).toBeLessThanOrEqual(31);
   });
 });
 
-test('the summary names how the crawl ended, and its counts add up to what was found', () => {
+test('the summary tells how the crawl ended, and its counts add up to the pages found', () => {
   const pages = { ...running.pages, Pending: 0, Queued: 0, Waiting: 0 };
   expect(renderSummary({ ...running, status: 'Completed', found: 40, pages, cooling: [] })).toEqual([
     'Crawl example completed in 20 s: 40 pages found.',
@@ -149,7 +148,7 @@ test('the summary names how the crawl ended, and its counts add up to what was f
     '  Redirected      1',
     '  Blocked         1',
     '  Failed          2',
-    '  all            40',
+    '  total          40',
     '',
     '  Attempts       Count',
     '  -------------  -----',
@@ -157,6 +156,6 @@ test('the summary names how the crawl ended, and its counts add up to what was f
     '  Blocked4xx         2',
     '  Blocked5xx         1',
     '  BlockedRobots      1',
-    '  all               41',
+    '  total             41',
   ]);
 });

@@ -6,10 +6,10 @@ import { CONFIG } from '../throttle/support.ts';
 const NOW = new Date(2026, 0, 31, 14, 0, 0);
 
 it.each([
-  [[], 'at rest'],
+  [[], 'idle'],
   [[at(14, 10), at(14, 30)], 'down until 14:30:00'],
-  [[at(13, 50)], 'down when last tried'],
-])('a domain without a throttle says what its row knows of outages: %s', (untils, state) => {
+  [[at(13, 50)], 'down at last attempt'],
+])('a domain without a running throttle shows the outages in its row: %s', (untils, state) => {
   const stored = toStoredDomain(newThrottle('example.org', CONFIG), true);
   const outages = Object.fromEntries(
     untils.map((until, n) => [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { renderPage, type Surroundings, whereAndWhy } from '../../src/cli/render/page.ts';
+import { renderPage } from '../../src/cli/render/page.ts';
+import { describePage, type PageContext } from '../../src/cli/render/page-status.ts';
 import type { StoredDomain } from '../../src/core/slot-protocol.ts';
 import type { PageReport } from '../../src/storage/reports/page-report.ts';
 import { newThrottle, toStoredDomain, view } from '../../src/throttle/index.ts';
@@ -55,113 +56,113 @@ function aPage({ page, crawl, ...rest }: Changes): PageReport {
   };
 }
 
-const ALONE: Surroundings = { where: null, domain: null, atWork: { working: true } };
+const NO_CONTEXT: PageContext = { slot: null, domain: null, work: { active: true } };
 
-const say = (changes: Changes, where: Surroundings['where'] = null) =>
-  whereAndWhy(aPage(changes), { ...ALONE, where }, NOW);
+const describeWith = (changes: Changes, slot: PageContext['slot'] = null) =>
+  describePage(aPage(changes), { ...NO_CONTEXT, slot }, NOW);
 
 const THROTTLE = view({ ...newThrottle('example.org', CONFIG), openedAt: 0 }, NOW.getTime());
 
-describe('a page in the table', () => {
-  it('says how many go before it and whether there is room', () => {
-    expect(say({ before: { pending: 7, queued: 100 } })).toBe(
-      'behind 7 others; 100 of 100 places of example.org are taken.',
+describe('a pending page', () => {
+  it('shows how many pages are ahead of it and how many are in progress', () => {
+    expect(describeWith({ before: { pending: 7, queued: 100 } })).toBe(
+      'behind 7 other pages; 100 of at most 100 pages of example.org are in progress.',
     );
-    expect(say({ before: { pending: 0, queued: 40 } })).toBe(
-      'the next to begin; 40 of 100 places of example.org are taken.',
+    expect(describeWith({ before: { pending: 0, queued: 40 } })).toBe(
+      'next to start; 40 of at most 100 pages of example.org are in progress.',
     );
   });
 
-  it('says until when it was put off, and why', () => {
+  it('shows until when it is deferred, and why', () => {
     const page = { nextAt: at(14, 5), reason: 'attempt 1 of 3: Status 503.' };
-    expect(say({ page })).toBe('not before 14:05:00 (in 5 min): attempt 1 of 3: Status 503.');
+    expect(describeWith({ page })).toBe('not before 14:05:00 (in 5 min): attempt 1 of 3: Status 503.');
   });
 
-  it('says when it is its crawl that does not go on', () => {
-    expect(say({ crawl: { status: 'Paused' } })).toBe('the crawl is paused.');
-    expect(say({ crawl: { status: 'Cancelling' } })).toBe('the crawl is being cancelled.');
+  it('shows that its crawl is paused or being cancelled', () => {
+    expect(describeWith({ crawl: { status: 'Paused' } })).toBe('the crawl is paused.');
+    expect(describeWith({ crawl: { status: 'Cancelling' } })).toBe('the crawl is being cancelled.');
   });
 });
 
-describe('a page that has not begun', () => {
+describe('a page that has not started', () => {
   const before = { pending: 120, queued: 4 };
   const crawl = { window: 4 };
-  const PLACE = 'behind 120 others; 4 of 4 places of example.org are taken';
+  const PLACE = 'behind 120 other pages; 4 of at most 4 pages of example.org are in progress';
   const outage = { since: at(13, 0).getTime(), until: at(14, 10).getTime(), failures: 2, error: 'Refused.' };
 
-  /** As its throttle tells it, and as its row does where no worker answers for that. */
-  function saidOf(live: Partial<ThrottleView>, stored: Partial<StoredDomain>): string[] {
+  /** From its throttle, and from its row when no worker answers for the throttle. */
+  function liveAndStored(live: Partial<ThrottleView>, stored: Partial<StoredDomain>): string[] {
     const row = { ...toStoredDomain(newThrottle('example.org', CONFIG), true), ...stored };
     const known = { name: 'example.org', stored: row, writtenAt: NOW };
     const domains = [
       { domain: 'example.org', live: { ...THROTTLE, ...live }, known: null },
       { domain: 'example.org', live: null, known },
     ];
-    return domains.map((domain) => whereAndWhy(aPage({ before, crawl }), { ...ALONE, domain }, NOW));
+    return domains.map((domain) => describePage(aPage({ before, crawl }), { ...NO_CONTEXT, domain }, NOW));
   }
 
-  it('says that its domain is paused', () => {
+  it('shows that its domain is paused', () => {
     const sentence = `${PLACE}; the domain is paused by an operator.`;
-    expect(saidOf({ phase: 'paused' }, { paused: true })).toEqual([sentence, sentence]);
+    expect(liveAndStored({ phase: 'paused' }, { paused: true })).toEqual([sentence, sentence]);
   });
 
-  it('says that its domain asked for patience', () => {
+  it('shows the Retry-After of its domain', () => {
     const blockedUntil = at(15, 0).getTime();
-    const sentence = `${PLACE}; the domain asked for patience (Retry-After) until 15:00:00.`;
-    expect(saidOf({ phase: 'blocked', blockedUntil }, { blockedUntil })).toEqual([sentence, sentence]);
-    expect(saidOf({}, { blockedUntil: at(13, 0).getTime() })[1]).toBe(`${PLACE}.`);
+    const sentence = `${PLACE}; the domain asked for no requests until 15:00:00 (Retry-After).`;
+    expect(liveAndStored({ phase: 'blocked', blockedUntil }, { blockedUntil })).toEqual([sentence, sentence]);
+    expect(liveAndStored({}, { blockedUntil: at(13, 0).getTime() })[1]).toBe(`${PLACE}.`);
   });
 
-  it('says that its origin cannot be reached, and nothing of others', () => {
-    const sentence = `${PLACE}; https://example.org cannot be reached since 13:00:00, tried again at 14:10:00: Refused.`;
+  it('shows that its origin is unreachable, but not that another one is', () => {
+    const sentence = `${PLACE}; https://example.org has been unreachable since 13:00:00; next attempt at 14:10:00. Error: Refused.`;
     const of = (origin: string) =>
-      saidOf({ phase: 'down', outages: [{ ...outage, origin }] }, { outages: { [origin]: outage } });
+      liveAndStored({ phase: 'down', outages: [{ ...outage, origin }] }, { outages: { [origin]: outage } });
     expect(of('https://example.org')).toEqual([sentence, sentence]);
-    for (const said of of('http://example.org')) expect(said).not.toContain('reached');
+    for (const sentence of of('http://example.org')) expect(sentence).not.toContain('unreachable');
   });
 
-  it('says how fast its domain goes, and why not faster', () => {
+  it('shows the gap of its domain and the reason for it', () => {
     const gap = { gapMs: 40_000, gapReason: 'backoff', nextGrantAt: NOW.getTime() + 20_000 } as const;
-    expect(saidOf(gap, {})).toEqual([
-      `${PLACE}; the next slot is due in 20 s; the gap is 40 s, because of backoff.`,
+    expect(liveAndStored(gap, {})).toEqual([
+      `${PLACE}; next slot in 20 s; the gap is 40 s because of backoff.`,
       `${PLACE}.`,
     ]);
   });
 
-  it('says that its crawl warms up, unless it is a seed', () => {
+  it('shows that its crawl is warming up, unless it is a seed', () => {
     const warming = { ...crawl, warmup: { pending: 500, until: at(14, 8) } };
     const next = { pending: 0, queued: 0 };
-    expect(say({ before: next, crawl: warming })).toBe(
-      'the crawl warms up: beside its start URLs nothing begins before 500 pages are pending or those are done, or 14:08:00 (in 8 min).',
+    expect(describeWith({ before: next, crawl: warming })).toBe(
+      'the crawl is warming up: only start URLs are fetched until they are done, 500 pages are pending, or it is 14:08:00 (in 8 min).',
     );
-    expect(say({ before: next, crawl: warming, page: { seed: true } })).toBe(
-      'the next to begin; 0 of 4 places of example.org are taken.',
+    expect(describeWith({ before: next, crawl: warming, page: { seed: true } })).toBe(
+      'next to start; 0 of at most 4 pages of example.org are in progress.',
     );
   });
 
-  it('says that the crawl may not fetch any more, once that is so', () => {
+  it('shows that the budget of its crawl is used up, once it is', () => {
     const budget = { maxPages: 10, reserved: 9 };
-    expect(say({ before, crawl: { ...crawl, budget } })).toBe(`${PLACE}.`);
-    expect(say({ before, crawl: { ...crawl, budget: { ...budget, reserved: 10 } } })).toBe(
-      "the crawl's budget is taken (maxPages: 10); it begins only if a page that has begun is not fetched after all, and is cancelled otherwise.",
+    expect(describeWith({ before, crawl: { ...crawl, budget } })).toBe(`${PLACE}.`);
+    expect(describeWith({ before, crawl: { ...crawl, budget: { ...budget, reserved: 10 } } })).toBe(
+      "the crawl's budget is used up (maxPages: 10); the page starts only if a page in progress turns out not to be fetched, and is cancelled otherwise.",
     );
   });
 
-  it('that is a sitemap says how those are read', () => {
-    expect(say({ before: { pending: 1, queued: 4 }, page: { kind: 'sitemap' } })).toBe(
-      'behind 1 other; sitemaps of example.org are read one at a time, and only while the crawl may fetch more pages than it knows.',
+  it('shows how sitemaps are read if it is one', () => {
+    expect(describeWith({ before: { pending: 1, queued: 4 }, page: { kind: 'sitemap' } })).toBe(
+      'behind 1 other page; sitemaps of example.org are read one at a time, and only while the crawl may fetch more pages than it has found.',
     );
   });
 });
 
-it('says when nobody works on its crawl', () => {
-  const atWork = { working: false, because: 'no worker runs' } as const;
-  expect(renderPage(aPage({}), { ...ALONE, atWork }, NOW)).toContain(
-    '            Nobody works on the crawl: no worker runs.',
+it('shows that its crawl is stalled', () => {
+  const work = { active: false, reason: 'no worker is running' } as const;
+  expect(renderPage(aPage({}), { ...NO_CONTEXT, work }, NOW)).toContain(
+    '            The crawl is stalled: no worker is running.',
   );
 });
 
-it('a page between two attempts says which is next, when, and after what', () => {
+it('a page between two attempts shows which is next, when, and why', () => {
   const nextAt = at(14, 5);
   const attempt = {
     id: 1n,
@@ -181,12 +182,12 @@ it('a page between two attempts says which is next, when, and after what', () =>
     createdAt: NOW,
   } as const;
   const page = { status: 'Waiting', attempts: 1, nextAt, reason: 'attempt 1 of 3: No answer.' } as const;
-  expect(say({ page, attempts: [attempt] })).toBe(
-    'retry 2 of 3 at 14:05:00 (in 5 min), after attempt 1 of 3: No answer.',
+  expect(describeWith({ page, attempts: [attempt] })).toBe(
+    'attempt 2 of 3 at 14:05:00 (in 5 min), after attempt 1 of 3: No answer.',
   );
 });
 
-describe('a page that has begun', () => {
+describe('a page in progress', () => {
   const page = { status: 'Queued' } as const;
   const place = {
     kind: 'queued',
@@ -197,80 +198,87 @@ describe('a page that has begun', () => {
   } as const;
   const domain = { ...THROTTLE, gapMs: 10_000, gapReason: 'crawl-delay' } as const;
 
-  it('says its place in line, when it may expect its slot, and whose gap that is', () => {
-    expect(say({ page }, { place, domain })).toBe(
-      '3rd of 12 in line for a slot of example.org, expected in 20 s; the gap is 10 s, because of Crawl-delay in robots.txt.',
+  it('shows its queue position, when its slot is expected, and the reason for the gap', () => {
+    expect(describeWith({ page }, { position: place, domain })).toBe(
+      '3rd of 12 in the queue for example.org, expected in 20 s; the gap is 10 s because of Crawl-delay in robots.txt.',
     );
   });
 
-  it('says what holds the whole domain: a person, a Retry-After', () => {
+  it('shows what blocks the whole domain: an operator, a Retry-After', () => {
     expect(
-      say({ page }, { place: { ...place, expectedAt: null }, domain: { ...domain, phase: 'paused' } }),
-    ).toBe('3rd of 12 in line for a slot of example.org, which is paused by an operator.');
+      describeWith(
+        { page },
+        { position: { ...place, expectedAt: null }, domain: { ...domain, phase: 'paused' } },
+      ),
+    ).toBe('3rd of 12 in the queue for example.org, which is paused by an operator.');
     const blocked = { ...domain, phase: 'blocked', blockedUntil: at(15, 0).getTime() } as const;
-    expect(say({ page }, { place, domain: blocked })).toBe(
-      '3rd of 12 in line for a slot of example.org, which asked for patience (Retry-After) until 15:00:00.',
+    expect(describeWith({ page }, { position: place, domain: blocked })).toBe(
+      '3rd of 12 in the queue for example.org, which asked for no requests until 15:00:00 (Retry-After).',
     );
   });
 
-  it('says why its own origin is not asked, whatever the others of the domain do', () => {
+  it('shows the outage of its own origin, but not of others of the domain', () => {
     const down = (origin: string, error: string) => ({
       ...{ origin, error, since: at(13, 0).getTime(), until: at(14, 10).getTime(), failures: 2 },
     });
     const outages = [down('http://example.org', 'theirs.'), down('https://example.org', 'Refused.')];
     const sentence =
-      '3rd of 12 in line for a slot of example.org; https://example.org cannot be reached since 13:00:00, tried again at 14:10:00: Refused.';
-    expect(say({ page }, { place, domain: { ...domain, outages } })).toBe(sentence);
-    expect(say({ page }, { place, domain: { ...domain, phase: 'down', outages } })).toBe(sentence);
+      '3rd of 12 in the queue for example.org; https://example.org has been unreachable since 13:00:00; next attempt at 14:10:00. Error: Refused.';
+    expect(describeWith({ page }, { position: place, domain: { ...domain, outages } })).toBe(sentence);
+    expect(describeWith({ page }, { position: place, domain: { ...domain, phase: 'down', outages } })).toBe(
+      sentence,
+    );
     const others = { ...domain, outages: outages.slice(0, 1) };
-    expect(say({ page }, { place, domain: others })).toMatch(/expected in 20 s/);
+    expect(describeWith({ page }, { position: place, domain: others })).toMatch(/expected in 20 s/);
   });
 
-  it('says that its crawl is paused, unless it is being fetched all the same', () => {
+  it('shows that its crawl is paused, unless it is already being fetched', () => {
     const crawl = { status: 'Paused' } as const;
-    expect(say({ page, crawl }, { place, domain })).toBe('the crawl is paused.');
-    expect(say({ page: { status: 'Waiting', nextAt: at(15, 0) }, crawl })).toBe('the crawl is paused.');
+    expect(describeWith({ page, crawl }, { position: place, domain })).toBe('the crawl is paused.');
+    expect(describeWith({ page: { status: 'Waiting', nextAt: at(15, 0) }, crawl })).toBe(
+      'the crawl is paused.',
+    );
     const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
-    expect(say({ page, crawl }, { place: granted, domain })).toMatch(/being fetched/);
+    expect(describeWith({ page, crawl }, { position: granted, domain })).toMatch(/being fetched/);
   });
 
-  it('says that it is being fetched', () => {
+  it('shows that it is being fetched', () => {
     const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
-    expect(say({ page }, { place: granted, domain })).toBe('it is being fetched since 13:59:00.');
+    expect(describeWith({ page }, { position: granted, domain })).toBe('being fetched since 13:59:00.');
   });
 
-  it('says that its robots.txt, which was redirected, is in the line of another domain', () => {
+  it('shows that its redirected robots.txt is in the queue of another domain', () => {
     const robots = {
       origin: 'https://example.org',
       url: 'https://other.org/robots.txt',
       domain: 'other.org',
       hop: 1,
     };
-    expect(say({ page }, { place, domain, robots })).toBe(
-      'first its robots.txt, which leads to https://other.org/robots.txt: 3rd of 12 in line for a slot of other.org, expected in 20 s; the gap is 10 s, because of Crawl-delay in robots.txt.',
+    expect(describeWith({ page }, { position: place, domain, robots })).toBe(
+      'for its robots.txt, redirected to https://other.org/robots.txt: 3rd of 12 in the queue for other.org, expected in 20 s; the gap is 10 s because of Crawl-delay in robots.txt.',
     );
     const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
-    expect(say({ page }, { place: granted, domain, robots })).toBe(
-      'first its robots.txt, which leads to https://other.org/robots.txt: it is being fetched since 13:59:00.',
+    expect(describeWith({ page }, { position: granted, domain, robots })).toBe(
+      'for its robots.txt, redirected to https://other.org/robots.txt: being fetched since 13:59:00.',
     );
-    expect(say({ page }, { place: { kind: 'absent' }, domain, robots })).toBe(
-      'first its robots.txt, which leads to https://other.org/robots.txt: under way: about to ask for a slot, or being recorded.',
+    expect(describeWith({ page }, { position: { kind: 'absent' }, domain, robots })).toBe(
+      'for its robots.txt, redirected to https://other.org/robots.txt: in progress: about to ask for a slot, or being recorded.',
     );
   });
 
-  it('says that nobody answers for its throttle, or what robots.txt has to do with it', () => {
-    expect(say({ page })).toBe(
-      'it waits for a slot of example.org, whose throttle does not answer: is a worker running?',
+  it('shows that its throttle does not answer, or that its robots.txt is unavailable', () => {
+    expect(describeWith({ page })).toBe(
+      'waiting for a slot of example.org, whose throttle does not answer; check that a worker is running.',
     );
     const paused = { ...toStoredDomain(newThrottle('example.org', CONFIG), true), paused: true };
     const known = { name: 'example.org', stored: paused, writtenAt: NOW };
-    const around = { ...ALONE, domain: { domain: 'example.org', live: null, known } };
-    expect(whereAndWhy(aPage({ page }), around, NOW)).toBe(
-      'it waits for a slot of example.org, whose throttle does not answer; as last written down, the domain is paused by an operator.',
+    const around = { ...NO_CONTEXT, domain: { domain: 'example.org', live: null, known } };
+    expect(describePage(aPage({ page }), around, NOW)).toBe(
+      'waiting for a slot of example.org, whose throttle does not answer; when last stored, the domain is paused by an operator.',
     );
     const robotsTrouble = { error: 'answered 503', since: at(13, 30), heldUntil: at(14, 1) };
-    expect(say({ page, robotsTrouble }, { place: { kind: 'absent' }, domain })).toBe(
-      'its robots.txt cannot be read since 13:30:00 (answered 503); tried again at 14:01:00.',
+    expect(describeWith({ page, robotsTrouble }, { position: { kind: 'absent' }, domain })).toBe(
+      'its robots.txt has been unavailable since 13:30:00 (answered 503); next attempt at 14:01:00.',
     );
   });
 });
@@ -291,20 +299,20 @@ it.each<[Partial<PageReport['page']>, string]>([
   ],
   [{ status: 'Failed', attempts: 3, reason: 'Status 503.' }, 'after 3 of 3 attempts: Status 503.'],
   [{ status: 'Blocked', reason: 'Disallowed by robots.txt.' }, 'Disallowed by robots.txt.'],
-])('a page with a final status says how it came to it: %o', (page, sentence) => {
-  expect(say({ page })).toBe(sentence);
+])('a page with a final status shows the reason: %o', (page, sentence) => {
+  expect(describeWith({ page })).toBe(sentence);
 });
 
-it('a page in a chain of redirects shows the whole of it', () => {
+it('a page in a redirect chain shows all of it', () => {
   const chain = [
     { url: 'http://old.org/', step: -2 },
     { url: 'https://old.org/', step: -1 },
     { url: 'https://older.org/', step: -1 },
     { url: 'https://example.org/about/', step: 1 },
   ];
-  expect(renderPage(aPage({ chain }), ALONE, NOW)).toEqual(
+  expect(renderPage(aPage({ chain }), NO_CONTEXT, NOW)).toEqual(
     expect.arrayContaining([
-      '  Chain     http://old.org/',
+      '  Redirects http://old.org/',
       '            -> https://old.org/, https://older.org/',
       '            -> https://example.org/about (this page)',
       '            -> https://example.org/about/',

@@ -21,7 +21,7 @@ const COMMANDS = [
 ];
 
 describe('--help', () => {
-  test('of the program lists every command, with examples', async () => {
+  test('of the program lists every command and has examples', async () => {
     const { code, stdout, stderr } = await runAmble(['--help'], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const command of COMMANDS) {
@@ -40,7 +40,7 @@ describe('--help', () => {
     expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*amble ${command}`, 'm'));
   });
 
-  test('of crawl names every option it promises', async () => {
+  test('of crawl lists its options and presets', async () => {
     const { stdout } = await runAmble(['crawl', '--help'], { cwd });
     const options = [
       'preset',
@@ -63,7 +63,7 @@ describe('--help', () => {
 
 describe('bad input is one sentence on standard error and exit code 2, before anything is started', () => {
   test.each<[string[], RegExp]>([
-    [['crawl'], /needs at least one URL/],
+    [['crawl'], /Give at least one URL/],
     [['crawl', 'example.org'], /"example.org" is not a URL/],
     [['crawl', 'ftp://example.org/'], /only http and https/],
     [['crawl', 'http://a.test/', '--delay', 'soon'], /--delay is "soon"/],
@@ -76,7 +76,7 @@ describe('bad input is one sentence on standard error and exit code 2, before an
     [['crawl', 'http://a.test/', '--resolve', 'a.test'], /--resolve is "a.test"/],
     [['crawl', 'http://a.test/', '--max-pages', 'many'], /--max-pages is "many"/],
     [['crawl', 'http://a.test/', '--scope', 'planet'], /--scope is "planet"/],
-    [['crawl', 'http://a.test/', '--id', 'my crawl'], /--id is "my crawl"/],
+    [['crawl', 'http://a.test/', '--id', 'my crawl'], /Invalid --id "my crawl"/],
     [['crawl', 'http://a.test/', '--dely', '1s'], /unknown option '--dely' \(Did you mean --delay\?\)/],
     [['crawl', 'http://a.test/', '--config', 'missing.json'], /missing\.json cannot be read/],
     [['export', 'x', '--format', 'csv'], /'csv' is invalid/],
@@ -86,14 +86,14 @@ describe('bad input is one sentence on standard error and exit code 2, before an
     [['pause', 'x'], /no crawl named x/],
     [['resume', 'x'], /no crawl named x/],
     [['verify', 'x'], /no crawl named x/],
-    [['verify'], /Name one crawl to verify, or give --all/],
-    [['verify', 'x', '--all'], /Name one crawl to verify, or give --all/],
-    [['page', 'nonsense'], /"nonsense" is no page: it is not a valid URL/],
-    [['page', 'http://a.test/'], /No crawl here has met http:\/\/a\.test\//],
-    [['domain', 'delay', 'a.test', '10'], /The delay "10" is refused: give a time such as 30s/],
-    [['domain', 'delay', 'a.test', '15s-5s'], /The delay "15s-5s" is refused/],
-    [['domain', 'delay', 'a.test', '25h'], /The delay "25h" is refused/],
-    [['domain', 'pause', 'a.test/path'], /"a.test\/path" is not a domain/],
+    [['verify'], /Give either the crawl to verify or --all/],
+    [['verify', 'x', '--all'], /Give either the crawl to verify or --all/],
+    [['page', 'nonsense'], /Invalid URL "nonsense"/],
+    [['page', 'http://a.test/'], /No crawl here has found http:\/\/a\.test\//],
+    [['domain', 'delay', 'a.test', '10'], /Invalid delay "10": give a time such as 30s/],
+    [['domain', 'delay', 'a.test', '15s-5s'], /Invalid delay "15s-5s"/],
+    [['domain', 'delay', 'a.test', '25h'], /Invalid delay "25h"/],
+    [['domain', 'pause', 'a.test/path'], /Invalid domain "a.test\/path"/],
     [['domain', 'frobnicate'], /unknown command 'frobnicate'/],
     [['frobnicate'], /unknown command 'frobnicate'/],
   ])('%j', async (args, sentence) => {
@@ -104,21 +104,21 @@ describe('bad input is one sentence on standard error and exit code 2, before an
     expect(existsSync(join(cwd, '.amble'))).toBe(false);
   });
 
-  test('of the environment', async () => {
+  test('in the environment too', async () => {
     const { code, stderr } = await runAmble(['status'], { cwd, env: { AMBLE_DELAY: 'soon' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^amble: AMBLE_DELAY is "soon"/);
   });
 });
 
-test('status of a home without crawls says so, and starts no engine for it', async () => {
+test('status of a home without crawls starts no engine', async () => {
   const { code, stdout, stderr } = await runAmble(['status', '--home', 'empty'], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^No crawls yet in .*empty; /);
+  expect(stdout).toMatch(/^No crawls in .*empty yet; /);
   expect(existsSync(join(cwd, 'empty'))).toBe(false);
 });
 
-test('a server that is not there is one sentence and exit code 1', async () => {
+test('an unreachable server is one sentence and exit code 1', async () => {
   const env = { DATABASE_URL: 'postgresql://amble@127.0.0.1:1/amble' };
   const { code, stdout, stderr } = await runAmble(['status'], { cwd, env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -1,28 +1,27 @@
-/** `amble cancel`: ends a crawl in order, whoever else is working on it. */
-import { reachCrawl } from '../connect/crawls.ts';
+/** `amble cancel`: ends a crawl in order, no matter which processes work on it. */
+import { type CommonOptions, configFor } from '../common-options.ts';
+import { findOrStartCrawl } from '../connect/crawls.ts';
 import { withSession } from '../connect/session.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
-import { renderSummary } from '../render/summary.ts';
-import { print, say } from '../render/terminal.ts';
-import { type CommonOptions, configFor } from '../settings.ts';
-import { watchCrawl } from '../watch.ts';
+import { renderSummary } from '../render/crawl.ts';
+import { EXIT, type ExitCode, writeErr, writeOut } from '../terminal.ts';
+import { watchCrawl } from '../watch-crawl.ts';
 
 export async function cancelCommand(crawlId: string, options: CommonOptions): Promise<ExitCode> {
   const config = configFor(options);
-  // A worker of its own: pages step down by themselves, and there may be nobody else to run them.
-  return withSession(config, { worker: 'file', say }, async (session, interrupts) => {
-    const crawl = await reachCrawl({ ...session, config, crawlId, request: null });
+  // With a worker: the page workflows end themselves, and no other worker may be running.
+  return withSession(config, { worker: 'file' }, async (session, interrupts) => {
+    const crawl = await findOrStartCrawl({ ...session, config, crawlId, request: null });
     if (crawl.kind === 'ended') {
-      say(`Crawl ${crawlId} has already ended.`);
-      for (const line of renderSummary(crawl.progress)) print(line);
+      writeErr(`Crawl ${crawlId} has already ended.`);
+      for (const line of renderSummary(crawl.progress)) writeOut(line);
       return EXIT.ok;
     }
     await crawl.handle.cancel();
-    say(`Cancelling crawl ${crawlId}: its open pages step down.`);
+    writeErr(`Cancelling crawl ${crawlId} and its open pages.`);
     const { db, worker } = session;
     const { handle } = crawl;
     const progress = await watchCrawl({ db, crawlId, handle, worker, leave: interrupts.first });
-    for (const line of progress ? renderSummary(progress) : []) print(line);
+    for (const line of progress ? renderSummary(progress) : []) writeOut(line);
     return interrupts.first.aborted ? EXIT.interrupted : EXIT.ok;
   });
 }

@@ -1,11 +1,8 @@
-/** `amble crawl`: reads what is wished for. Nothing else is loaded before that is known to be sound. */
+/** `amble crawl`: checks what was typed before anything is loaded or started. */
 import { type AmbleConfig, BadInput, type CrawlRequest, parseCrawlInput } from '../../config/index.ts';
-import { checkCrawlId, newCrawlId } from '../crawl-id.ts';
-import type { ExitCode } from '../exit.ts';
-import { commandLine } from '../render/command-line.ts';
-import { contactAdvice } from '../render/contact-advice.ts';
-import { say } from '../render/terminal.ts';
-import { type CommonOptions, configFor } from '../settings.ts';
+import { isCrawlId } from '../../core/crawl-id.ts';
+import { type CommonOptions, configFor, formatCommand } from '../common-options.ts';
+import { type ExitCode, writeErr } from '../terminal.ts';
 
 export interface CrawlOptions extends CommonOptions {
   id?: string;
@@ -26,8 +23,9 @@ export interface CrawlOptions extends CommonOptions {
   json?: boolean;
 }
 
-export interface Wish {
+export interface CrawlInvocation {
   crawlId: string;
+  /** null: join the crawl that has this id. */
   request: CrawlRequest | null;
   options: CrawlOptions;
 }
@@ -49,20 +47,19 @@ export async function crawlCommand(urls: string[], options: CrawlOptions): Promi
     resolve,
     allowNetwork: allowNetwork,
   });
-  const wish = { ...readWish(urls, options, config), options };
-  const advice = wish.request && contactAdvice(config);
-  if (advice !== null) say(advice);
-  const { crawlHere, crawlInBackground } = await import('../run-crawl.ts');
-  return options.detach ? crawlInBackground(config, wish) : crawlHere(config, wish);
+  const invocation = readInvocation(urls, options, config);
+  const advice = invocation.request && contactAdvice(config);
+  if (advice !== null) writeErr(advice);
+  const { runCrawl, runCrawlInBackground } = await import('../run-crawl.ts');
+  return options.detach ? runCrawlInBackground(config, invocation) : runCrawl(config, invocation);
 }
 
-/** Everything that can be wrong with what was typed shows here, before anything is started. */
-function readWish(urls: string[], options: CrawlOptions, config: AmbleConfig): Omit<Wish, 'options'> {
+function readInvocation(urls: string[], options: CrawlOptions, config: AmbleConfig): CrawlInvocation {
   const id = options.id === undefined ? null : checkCrawlId(options.id);
   if (urls.length === 0) {
-    if (id !== null) return { crawlId: id, request: null };
+    if (id !== null) return { crawlId: id, request: null, options };
     throw new BadInput(
-      `A crawl needs at least one URL, as in "${commandLine(['crawl', 'https://example.org/'], {})}"; or --id to join one.`,
+      `Give at least one URL, as in "${formatCommand(['crawl', 'https://example.org/'], {})}", or --id to join a crawl.`,
     );
   }
   const { keyword } = options;
@@ -70,5 +67,29 @@ function readWish(urls: string[], options: CrawlOptions, config: AmbleConfig): O
   return {
     crawlId: id ?? newCrawlId(seeds[0]?.url ?? '', new Date()),
     request: { seeds, settings: config.crawl },
+    options,
   };
+}
+
+function checkCrawlId(id: string): string {
+  if (isCrawlId(id)) return id;
+  throw new BadInput(
+    `Invalid --id ${JSON.stringify(id)}: use at most 100 letters, digits, dots, dashes and underscores, starting with a letter or digit.`,
+  );
+}
+
+/** `example.org-20260131-093000`: tells what and when, and sorts. */
+function newCrawlId(firstSeed: string, now: Date): string {
+  const host = new URL(firstSeed).hostname.replaceAll(/[^A-Za-z0-9.-]/g, '-').replace(/^[^A-Za-z0-9]+/, '');
+  const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  return `${host.slice(0, 80) || 'crawl'}-${stamp}`;
+}
+
+/** Something a site owner can write to: a page or a mail address. */
+const ADDRESS = /https?:\/\/|@/;
+
+/** Advice for users who crawl the sites of others anonymously. null: sites can see who crawls them, or it is a private network. */
+export function contactAdvice({ userAgent, from, crawl }: AmbleConfig): string | null {
+  if (from !== null || ADDRESS.test(userAgent) || crawl.allowNetwork.length > 0) return null;
+  return 'Site owners cannot see who is crawling: set "contact" (AMBLE_CONTACT) to a page about your crawler, or "from" (AMBLE_FROM) to a mail address.';
 }

@@ -1,18 +1,21 @@
-/** `amble demo`: the whole thing on one machine, in half a minute, on a web of its own. */
+/** `amble demo`: a complete crawl in half a minute, of a small web on this machine. */
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AmbleConfig, parseCrawlInput } from '../../config/index.ts';
 import { type DemoWeb, startDemoWeb } from '../../demo/index.ts';
+import { stopEngine } from '../../embedded/engine.ts';
+import { homeAt } from '../../embedded/home.ts';
+import { postgresEngine } from '../../embedded/postgres.ts';
+import { livingProcesses } from '../../embedded/process-registry.ts';
+import { temporalEngine } from '../../embedded/temporal.ts';
 import { openPages } from '../../storage/reports/progress.ts';
-import { reachCrawl } from '../connect/crawls.ts';
-import { endLeftovers } from '../connect/orphaned-engines.ts';
+import { type CommonOptions, configFor, formatCommand } from '../common-options.ts';
+import { findOrStartCrawl } from '../connect/crawls.ts';
 import { withSession } from '../connect/session.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
-import { commandLine } from '../render/command-line.ts';
-import { renderSummary } from '../render/summary.ts';
-import { print, say } from '../render/terminal.ts';
-import { type CommonOptions, configFor } from '../settings.ts';
-import { watchCrawl } from '../watch.ts';
+import { renderSummary } from '../render/crawl.ts';
+import { EXIT, type ExitCode, writeErr, writeOut } from '../terminal.ts';
+import { watchCrawl } from '../watch-crawl.ts';
 
 export interface DemoOptions extends CommonOptions {
   json?: boolean;
@@ -20,7 +23,7 @@ export interface DemoOptions extends CommonOptions {
 
 const CRAWL_ID = 'demo';
 
-/** Everything a visitor would wait for is short; everything else is as it is for a real crawl. */
+/** Short delays and retries; everything else is as in a real crawl. */
 const DEMO_PACE = {
   delay: '200ms',
   retry: {
@@ -35,7 +38,7 @@ const DEMO_PACE = {
 
 export async function demoCommand(options: DemoOptions): Promise<ExitCode> {
   const home = join(configFor(options).home, 'demo');
-  await endLeftovers(home);
+  await stopOrphanedEngines(home);
   await rm(home, { recursive: true, force: true });
   const web = await startDemoWeb();
   try {
@@ -45,7 +48,20 @@ export async function demoCommand(options: DemoOptions): Promise<ExitCode> {
   }
 }
 
-/** Its own engines, whatever is configured: a demo must not write into somebody's database. */
+/** A killed demo may have left engines running in the home that is about to be deleted. */
+async function stopOrphanedEngines(path: string): Promise<void> {
+  const home = homeAt(path);
+  if (!existsSync(home.users)) return;
+  const [user] = await livingProcesses(home.users);
+  if (user)
+    throw new Error(
+      `Process ${user.pid} is using ${home.directory}; stop it first, or choose another directory with --home.`,
+    );
+  await stopEngine(temporalEngine(home));
+  await stopEngine(postgresEngine(home));
+}
+
+/** With engines of its own, whatever is configured: a demo must not write into a real database. */
 function demoConfig(home: string, { resolve }: DemoWeb, { config }: DemoOptions): AmbleConfig {
   return configFor(
     { home, ...(config !== undefined && { config }) },
@@ -67,36 +83,36 @@ function demoConfig(home: string, { resolve }: DemoWeb, { config }: DemoOptions)
 }
 
 async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOptions): Promise<ExitCode> {
-  say(
-    `A small web of ${web.seeds.length} hosts is up on this machine; 200 ms between two requests to one host.`,
+  writeErr(
+    `Serving a small web of ${web.seeds.length} hosts on this machine; requests to one host are 200 ms apart.`,
   );
-  return withSession(config, { worker: 'file', isolated: true, say }, async (session, interrupts) => {
+  return withSession(config, { worker: 'file', isolated: true }, async (session, interrupts) => {
     const { uiUrl } = session.engines.temporal;
-    if (uiUrl) say(`While it runs, every page is a workflow to look at: ${uiUrl}`);
+    if (uiUrl) writeErr(`While the demo runs, every page is a workflow in the Temporal Web UI: ${uiUrl}`);
     const request = parseCrawlInput({ seeds: web.seeds }, config);
-    const crawl = await reachCrawl({ ...session, config, crawlId: CRAWL_ID, request });
+    const crawl = await findOrStartCrawl({ ...session, config, crawlId: CRAWL_ID, request });
     if (crawl.kind === 'ended')
-      throw new Error(`The demo's home ${config.home} could not be emptied: remove it.`);
+      throw new Error(`Could not empty ${config.home}; delete it, then run the demo again.`);
     const { db, worker } = session;
     const { handle } = crawl;
     const progress = await watchCrawl({ db, crawlId: CRAWL_ID, handle, worker, leave: interrupts.first });
     if (!progress || interrupts.first.aborted) return EXIT.interrupted;
 
-    for (const line of [...renderSummary(progress), '', ...whereToLook(config, uiUrl)]) {
-      if (options.json) say(line);
-      else print(line);
+    for (const line of [...renderSummary(progress), '', ...nextSteps(config, uiUrl)]) {
+      if (options.json) writeErr(line);
+      else writeOut(line);
     }
-    if (options.json) print(JSON.stringify(progress));
+    if (options.json) writeOut(JSON.stringify(progress));
     return progress.status === 'Completed' && openPages(progress) === 0 ? EXIT.ok : EXIT.failed;
   });
 }
 
-function whereToLook({ home }: AmbleConfig, uiUrl: string | null): string[] {
+function nextSteps({ home }: AmbleConfig, uiUrl: string | null): string[] {
   return [
-    `Its data is in ${home}.`,
-    `The Temporal Web UI was at ${uiUrl ?? 'no address'} and has stopped with the demo. To look again:`,
-    `  ${commandLine(['up'], { home })}`,
-    `  ${commandLine(['status', CRAWL_ID], { home })}`,
-    `  ${commandLine(['export', CRAWL_ID], { home })}`,
+    `The data is in ${home}.`,
+    `The Temporal Web UI${uiUrl === null ? '' : ` at ${uiUrl}`} stopped with the demo. To look at the results:`,
+    `  ${formatCommand(['up'], { home })}`,
+    `  ${formatCommand(['status', CRAWL_ID], { home })}`,
+    `  ${formatCommand(['export', CRAWL_ID], { home })}`,
   ];
 }

@@ -1,4 +1,4 @@
-/** `amble page`: where one page is now and why, and every attempt at it. */
+/** `amble page`: the current state of one page, the reason for it, and every attempt. */
 import type { Client } from '@temporalio/client';
 import { pageWorkflowId, throttleId } from '../../../workflows/ids.ts';
 import { positionQuery, robotsHopQuery } from '../../../workflows/messages.ts';
@@ -7,14 +7,14 @@ import type { Database } from '../../storage/database.ts';
 import { type PageReport, readPage } from '../../storage/reports/page-report.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
 import { normaliseUrl } from '../../urls/index.ts';
-import { askWorkflow, readDomainReport, throttleView } from '../connect/domains.ts';
-import { joinTemporal } from '../connect/join-temporal.ts';
-import { openStore } from '../connect/store.ts';
-import { whoIsAtWork } from '../connect/worker-status.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
-import { renderPage, type Surroundings, type Whereabouts } from '../render/page.ts';
-import { print } from '../render/terminal.ts';
-import { type CommonOptions, configFor } from '../settings.ts';
+import { type CommonOptions, configFor } from '../common-options.ts';
+import { queryThrottle, readDomainReport } from '../connect/domains.ts';
+import { withDatabaseAndTemporal } from '../connect/read-session.ts';
+import { queryWorkflow } from '../connect/temporal-client.ts';
+import { readWorkStatus } from '../connect/worker-status.ts';
+import { renderPage } from '../render/page.ts';
+import type { PageContext, SlotStatus } from '../render/page-status.ts';
+import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
 
 export interface PageOptions extends CommonOptions {
   crawl?: string;
@@ -23,71 +23,68 @@ export interface PageOptions extends CommonOptions {
 
 export async function pageCommand(url: string, options: PageOptions): Promise<ExitCode> {
   const normalised = normaliseUrl(url);
-  if (!normalised.ok) throw new BadInput(`${JSON.stringify(url)} is no page: ${normalised.reason}.`);
+  if (!normalised.ok) throw new BadInput(`Invalid URL ${JSON.stringify(url)}: ${normalised.reason}.`);
   const config = configFor(options);
-  const store = await openStore(config);
-  const temporal = store && (await joinTemporal(config));
-  try {
-    const report = store && (await readPage(store.db, url, options.crawl));
+  return withDatabaseAndTemporal(config, async (db, client) => {
+    const report = db && (await readPage(db, url, options.crawl));
     if (!report) {
-      const nobody = options.crawl === undefined ? 'No crawl here has' : `The crawl ${options.crawl} has not`;
-      throw new BadInput(`${nobody} met ${normalised.url}.`);
+      const crawl = options.crawl === undefined ? 'No crawl here' : `The crawl ${options.crawl}`;
+      const has = options.crawl === undefined ? 'has' : 'has not';
+      throw new BadInput(`${crawl} ${has} found ${normalised.url}.`);
     }
-    const around = await surroundings(store.db, temporal?.client ?? null, config, report);
-    if (options.json)
-      print(JSON.stringify({ ...report, ...around, atWork: around.atWork?.working ?? null }, inJson));
-    else for (const line of renderPage(report, around, new Date())) print(line);
+    const context = await readContext(db, client, config, report);
+    if (options.json) {
+      const { slot, domain, work } = context;
+      writeOut(JSON.stringify({ ...report, slot, domain, active: work?.active ?? null }, jsonValue));
+    } else for (const line of renderPage(report, context, new Date())) writeOut(line);
     return EXIT.ok;
-  } finally {
-    await temporal?.close();
-    await store?.close();
-  }
+  });
 }
 
-/** As far as it matters to the page as it is now. */
-async function surroundings(
+/** Only what matters to a page in this state. */
+async function readContext(
   db: Database,
   client: Client | null,
   config: AmbleConfig,
-  report: PageReport,
-): Promise<Surroundings> {
-  const { page, crawl } = report;
+  { page, crawl }: PageReport,
+): Promise<PageContext> {
   const isOpen = page.status === 'Pending' || page.status === 'Queued' || page.status === 'Waiting';
-  if (!isOpen) return { where: null, domain: null, atWork: null };
-  const atWork = (await whoIsAtWork(config, [crawl.id])).get(crawl.id) ?? null;
-  if (page.status === 'Waiting') return { where: null, domain: null, atWork };
+  if (!isOpen) return { slot: null, domain: null, work: null };
+  const work = (await readWorkStatus(config, [crawl.id])).get(crawl.id) ?? null;
+  if (page.status === 'Waiting') return { slot: null, domain: null, work };
   const domain = await readDomainReport(db, client, page.domain);
-  return { where: page.status === 'Queued' ? await find(client, page, domain.live) : null, domain, atWork };
+  const slot = page.status === 'Queued' ? await readSlot(client, page, domain.live) : null;
+  return { slot, domain, work };
 }
 
-async function find(
+/** At the page's own throttle, or at the one of the domain that its robots.txt redirects to. */
+async function readSlot(
   client: Client | null,
   page: PageReport['page'],
   live: ThrottleView | null,
-): Promise<Whereabouts | null> {
+): Promise<SlotStatus | null> {
   const urlHash = Buffer.from(page.urlHash).toString('hex');
   const workflowId = pageWorkflowId(page.crawlId, { url: page.url, urlHash });
-  const own = live && (await placeAt(client, live, workflowId));
-  if (own !== null && own.place.kind !== 'absent') return own;
-  const robots = await askWorkflow(client, workflowId, robotsHopQuery);
+  const own = live && (await slotAt(client, live, workflowId));
+  if (own !== null && own.position.kind !== 'absent') return own;
+  const robots = await queryWorkflow(client, workflowId, robotsHopQuery);
   if (robots === null || robots.domain === page.domain) return own;
-  const other = await throttleView(client, robots.domain);
-  const elsewhere = other && (await placeAt(client, other, workflowId));
+  const other = await queryThrottle(client, robots.domain);
+  const elsewhere = other && (await slotAt(client, other, workflowId));
   return elsewhere && { ...elsewhere, robots };
 }
 
-/** What the throttle of this domain says of the page, its own domain or not. */
-async function placeAt(
+async function slotAt(
   client: Client | null,
   domain: ThrottleView,
   workflowId: string,
-): Promise<Whereabouts | null> {
-  const place = await askWorkflow(client, throttleId(domain.domain), positionQuery, workflowId);
-  return place && { place, domain };
+): Promise<SlotStatus | null> {
+  const position = await queryWorkflow(client, throttleId(domain.domain), positionQuery, workflowId);
+  return position && { position, domain };
 }
 
-/** Ids are bigger than a number holds, and a hash is for machines. */
-function inJson(key: string, value: unknown): unknown {
+/** Ids exceed what a JSON number holds; hashes are of no use to a reader. */
+function jsonValue(key: string, value: unknown): unknown {
   if (key === 'urlHash') return undefined;
   return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -1,54 +1,59 @@
-/** `amble up`: engines and a worker that stay, and the addresses to reach them by. */
-
+/** `amble up`: keeps engines and a worker running, and prints where to reach them. */
 import type { AmbleConfig } from '../../config/index.ts';
 import { messageOf } from '../../core/error-chain.ts';
 import type { Engines } from '../../embedded/index.ts';
 import { isDatabaseAway } from '../../storage/database-unavailable.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
-import { takeUpForgotten } from '../connect/crawls.ts';
-import { announceUp } from '../connect/presence.ts';
-import { patiently } from '../connect/retry-while-unavailable.ts';
-import { serve } from '../connect/serve.ts';
-import type { ExitCode } from '../exit.ts';
-import { say } from '../render/terminal.ts';
-import { type CommonOptions, configFor } from '../settings.ts';
+import { type CommonOptions, configFor } from '../common-options.ts';
+import { announceUp } from '../connect/background.ts';
+import { resumeForgottenCrawls } from '../connect/crawls.ts';
+import { retryWhileUnavailable } from '../connect/retry-while-unavailable.ts';
+import { serve } from '../connect/session.ts';
+import { type ExitCode, writeErr } from '../terminal.ts';
 
 export async function upCommand(options: CommonOptions): Promise<ExitCode> {
   const config = configFor(options);
   return serve(config, async ({ engines, client, db }) => {
-    const presence = await announceUp(config.home);
-    for (const line of addresses(config, engines)) say(line);
-    const takeUp = async () => {
-      for (const crawlId of await takeUpForgotten({ client, db, config }))
-        say(
-          `Crawl ${crawlId} is unfinished and unknown to the Temporal server: taking it up where it stands.`,
+    const withdraw = await announceUp(config.home);
+    for (const line of addressLines(config, engines)) writeErr(line);
+    const resume = async () => {
+      for (const crawlId of await resumeForgottenCrawls({ client, db, config }))
+        writeErr(
+          `Resuming crawl ${crawlId}: it is unfinished, and the Temporal server has no workflow for it.`,
         );
     };
-    await takeUp();
+    await resume();
     const leaving = new AbortController();
-    engines.onTemporalRestart(() => void takeUpPatiently(takeUp, leaving.signal));
+    engines.onTemporalRestart(() => void resumeAfterRestart(resume, leaving.signal));
     return async () => {
       leaving.abort();
-      await presence.withdraw();
+      await withdraw();
     };
   });
 }
 
-/** A server that was started again may have begun a new database, and its crawls would rest until somebody noticed. */
-async function takeUpPatiently(takeUp: () => Promise<void>, enough: AbortSignal): Promise<void> {
-  const isAway = (error: unknown) => isTemporalUnavailable(error) || isDatabaseAway(error);
+/** A restarted server may have lost its data; without this, its crawls would stop until somebody noticed. */
+async function resumeAfterRestart(resume: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  const isUnavailable = (error: unknown) => isTemporalUnavailable(error) || isDatabaseAway(error);
   try {
-    await patiently(takeUp, { what: 'The restarted Temporal server or Postgres', isAway, say, enough });
+    await retryWhileUnavailable(resume, {
+      what: 'Temporal or Postgres',
+      isUnavailable,
+      log: writeErr,
+      signal,
+    });
   } catch (error) {
-    if (!enough.aborted)
-      say(`Crawls that the restarted Temporal server may have lost were not taken up: ${messageOf(error)}`);
+    if (!signal.aborted)
+      writeErr(
+        `Could not resume the crawls that the restarted Temporal server may have lost: ${messageOf(error)}`,
+      );
   }
 }
 
-function addresses(config: AmbleConfig, { temporal, databaseUrl }: Engines): string[] {
+function addressLines(config: AmbleConfig, { temporal, databaseUrl }: Engines): string[] {
   return [
-    'Amble is up. Ctrl-C stops it.',
-    `  Web UI      ${temporal.uiUrl ?? `that of ${temporal.address}`}`,
+    'Amble is up. Press Ctrl-C to stop it.',
+    `  Web UI      ${temporal.uiUrl ?? `the one of the Temporal server at ${temporal.address}`}`,
     `  Temporal    ${temporal.address}, namespace ${temporal.namespace}, task queue ${config.taskQueue}`,
     `  Database    ${withoutPassword(databaseUrl)}`,
     `  Data        ${config.home}`,

@@ -1,15 +1,13 @@
-/** `amble worker`: one more pair of hands. */
-
-import { serve } from '../connect/serve.ts';
-import type { ExitCode } from '../exit.ts';
-import { say } from '../render/terminal.ts';
-import { type CommonOptions, configFor } from '../settings.ts';
+/** `amble worker`: runs one more worker. */
+import { type CommonOptions, configFor } from '../common-options.ts';
+import { serve } from '../connect/session.ts';
+import { type ExitCode, writeErr } from '../terminal.ts';
 
 export async function workerCommand(options: CommonOptions): Promise<ExitCode> {
   const config = configFor(options);
   return serve(config, async ({ engines: { temporal } }) => {
-    say(
-      `Worker ready on task queue ${config.taskQueue} of ${temporal.address} (${temporal.namespace}). Ctrl-C stops it.`,
+    writeErr(
+      `Worker ready: task queue ${config.taskQueue}, namespace ${temporal.namespace}, Temporal at ${temporal.address}. Press Ctrl-C to stop.`,
     );
     return async () => {};
   });

@@ -1,4 +1,4 @@
-/** Crawls as the command line meets them: new ones, running ones, and ones whose processes died. */
+/** Crawls as commands need them: started, found again, resumed after their processes died, and followed to their end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
@@ -7,44 +7,53 @@ import type { Database } from '../../storage/database.ts';
 import { type Progress, readProgress } from '../../storage/reports/progress.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
-import { commandLine } from '../render/command-line.ts';
-import { hasEnded } from './has-ended.ts';
-import { type Patience, patiently } from './retry-while-unavailable.ts';
-import { workflowStatus } from './workflow-status.ts';
+import { formatCommand } from '../common-options.ts';
+import { type RetryOptions, retryWhileUnavailable } from './retry-while-unavailable.ts';
+import { workflowStatus } from './temporal-client.ts';
 
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 
-export type CrawlAtHand =
+export type FoundCrawl =
   | { kind: 'ended'; progress: Progress }
-  /** `known`: it had begun before this command came. */
-  | { kind: 'open'; handle: WorkflowHandle; known: boolean };
+  /** `resumed`: it existed before this command. */
+  | { kind: 'open'; handle: WorkflowHandle; resumed: boolean };
 
-export interface Reach {
+export interface CrawlTarget {
   client: Client;
   db: Database;
   config: AmbleConfig;
   crawlId: string;
-  /** What a new crawl would begin with; null: only a crawl that exists will do. */
+  /** What to start a new crawl with; null: the crawl must exist. */
   request: CrawlRequest | null;
 }
 
+export function hasEnded({ status }: Pick<Progress, 'status'>): boolean {
+  return status === 'Completed' || status === 'Cancelled' || status === 'Failed';
+}
+
 /**
- * Finds the crawl of this id or starts it. A crawl that has not ended but whose workflow is gone is taken up again: its
- * rows say where it stood, and opening it a second time changes nothing.
+ * Finds the crawl with this id or starts it. A crawl that has not ended but has no workflow is resumed from its rows;
+ * opening it a second time changes nothing.
  */
-export async function reachCrawl({ client, db, config, crawlId, request }: Reach): Promise<CrawlAtHand> {
+export async function findOrStartCrawl({
+  client,
+  db,
+  config,
+  crawlId,
+  request,
+}: CrawlTarget): Promise<FoundCrawl> {
   const row = await db.crawl.findUnique({ where: { id: crawlId }, select: { seeds: true } });
   const progress = row ? await readProgress(db, crawlId) : null;
   if (progress && hasEnded(progress)) return { kind: 'ended', progress };
 
-  // The settings it began with are in its row, and those count.
+  // The settings of an existing crawl are in its row and cannot be changed.
   const urls = row?.seeds ?? request?.seeds.map(({ url }) => url) ?? [];
   const input = row ? { seeds: row.seeds } : request && writeCrawlInput(request, config.politenessKey);
   if (!input) {
     const handle = client.workflow.getHandle(crawlId);
-    if ((await workflowStatus(client, crawlId)) === 'RUNNING') return { kind: 'open', handle, known: true };
+    if ((await workflowStatus(client, crawlId)) === 'RUNNING') return { kind: 'open', handle, resumed: true };
     throw new BadInput(
-      `There is no crawl named ${crawlId}; give it URLs to start one, or see "${commandLine(['status'], {})}".`,
+      `There is no crawl named ${crawlId}; add URLs to start one, or list the crawls with "${formatCommand(['status'], {})}".`,
     );
   }
   const handle = await client.workflow.start('Crawl', {
@@ -52,42 +61,42 @@ export async function reachCrawl({ client, db, config, crawlId, request }: Reach
     taskQueue: config.taskQueue,
     args: [input],
     workflowIdConflictPolicy: 'USE_EXISTING',
-    // Whether a crawl has ended is for its row to say: the server forgets.
+    // The row decides whether a crawl has ended; the server forgets closed workflows.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     staticSummary: `crawl from ${urls.slice(0, 3).join(', ')}`,
   });
-  return { kind: 'open', handle, known: row !== null };
+  return { kind: 'open', handle, resumed: row !== null };
 }
 
 /**
- * Takes up every unfinished crawl of which the server knows nothing, because its data was lost, and returns their ids. One
- * whose workflow somebody terminated is known and left alone, for as long as the server remembers it (a day, with an embedded
- * one): to end a crawl for good is to cancel it, which its row remembers.
+ * Resumes every unfinished crawl that the server has no workflow for, because the server's data was lost, and returns their
+ * ids. A crawl whose workflow was terminated by hand stays as it is while the server remembers it (a day, with an
+ * embedded server). To end a crawl for good, cancel it: its row remembers that.
  */
-export async function takeUpForgotten({
+export async function resumeForgottenCrawls({
   client,
   db,
   config,
-}: Pick<Reach, 'client' | 'db' | 'config'>): Promise<string[]> {
+}: Pick<CrawlTarget, 'client' | 'db' | 'config'>): Promise<string[]> {
   const unfinished = await db.crawl.findMany({ where: { finishedAt: null }, select: { id: true } });
   const forgotten: string[] = [];
   for (const { id } of unfinished) {
     if ((await workflowStatus(client, id)) === null) forgotten.push(id);
   }
-  for (const crawlId of forgotten) await reachCrawl({ client, db, config, crawlId, request: null });
+  for (const crawlId of forgotten) await findOrStartCrawl({ client, db, config, crawlId, request: null });
   return forgotten;
 }
 
 /**
- * Settles when the crawl's workflow has ended; a cancelled one has. Rejects if it failed (with BadInput if that is why),
- * or if the worker of this process did. A server that is away is waited for.
+ * Resolves when the crawl's workflow has ended, cancelled or not. Rejects if it failed (with BadInput if its input was
+ * refused) or if the worker of this process failed. Retries while the server is unavailable.
  */
-export async function endOf(
+export async function waitForEnd(
   handle: WorkflowHandle,
   worker: RunningWorker | null,
-  patience: Pick<Patience, 'say' | 'enough'>,
+  retry: Pick<RetryOptions, 'log' | 'signal'>,
 ): Promise<void> {
-  const result = resultOf(handle, patience).catch((error: unknown) => {
+  const result = workflowResult(handle, retry).catch((error: unknown) => {
     const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
     if (cause instanceof CancelledFailure) return;
     if (cause instanceof ApplicationFailure && cause.type === 'BadInput') throw new BadInput(cause.message);
@@ -96,33 +105,37 @@ export async function endOf(
   await (worker ? Promise.race([result, worker.failed]) : result);
 }
 
-async function resultOf(
+async function workflowResult(
   handle: WorkflowHandle,
-  patience: Pick<Patience, 'say' | 'enough'>,
+  retry: Pick<RetryOptions, 'log' | 'signal'>,
 ): Promise<unknown> {
   for (;;) {
     try {
       return await handle.result();
     } catch (error) {
-      if (patience.enough.aborted || !isTemporalUnavailable(error)) throw error;
-      // Something that is answered at once: the result may be hours away when the server is back.
-      await patiently(() => handle.describe(), {
+      if (retry.signal.aborted || !isTemporalUnavailable(error)) throw error;
+      // A call that returns at once: the result may be hours away when the server is back.
+      await retryWhileUnavailable(() => handle.describe(), {
         what: 'Temporal',
-        isAway: isTemporalUnavailable,
-        ...patience,
+        isUnavailable: isTemporalUnavailable,
+        ...retry,
       });
     }
   }
 }
 
 /** A crawl exists once its first activity has opened it; until then its input may still be refused. */
-export async function untilOpened(db: Database, crawlId: string, ended: Promise<void>): Promise<Progress> {
-  // It may fail while the database is being read; the race below hears of it after that.
+export async function waitUntilOpened(
+  db: Database,
+  crawlId: string,
+  ended: Promise<void>,
+): Promise<Progress> {
+  // A failure during a database read must not count as unhandled; the race below throws it.
   ended.catch(() => undefined);
   for (let over = false; !over; ) {
     const progress = await readProgress(db, crawlId);
     if (progress) return progress;
-    over = await Promise.race([ended.then(() => true), sleep(LOOK_EVERY_MS, false)]);
+    over = await Promise.race([ended.then(() => true), sleep(POLL_INTERVAL_MS, false)]);
   }
-  throw new Error(`Crawl ${crawlId} was ended by somebody before it had begun.`);
+  throw new Error(`Crawl ${crawlId} was ended by someone else before it had started.`);
 }

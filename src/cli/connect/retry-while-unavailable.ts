@@ -1,31 +1,30 @@
-/** Asks again for as long as whom it asks is away: says so once, and once more when the answer has come. */
+/** Retries a call for as long as the server behind it is unavailable; reports the start and the end of that time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Patience {
-  /** The beginning of a sentence. */
+export interface RetryOptions {
+  /** Name of the server, at the start of a sentence. */
   what: string;
-  /** Whether an error says that it could not be asked. */
-  isAway(error: unknown): boolean;
-  say(line: string): void;
-  /** Aborted: no answer is worth waiting for any more. */
-  enough: AbortSignal;
+  isUnavailable(error: unknown): boolean;
+  log(line: string): void;
+  /** Aborted: stop retrying. */
+  signal: AbortSignal;
 }
 
-const ASK_EVERY_MS = 1_000;
+const RETRY_INTERVAL_MS = 1_000;
 
-export async function patiently<T>(
-  ask: () => Promise<T>,
-  { what, isAway, say, enough }: Patience,
+export async function retryWhileUnavailable<T>(
+  call: () => Promise<T>,
+  { what, isUnavailable, log, signal }: RetryOptions,
 ): Promise<T> {
-  for (let told = false; ; told = true) {
+  for (let failedBefore = false; ; failedBefore = true) {
     try {
-      const answer = await ask();
-      if (told) say(`${what} can be reached again.`);
-      return answer;
+      const result = await call();
+      if (failedBefore) log(`${what} available again.`);
+      return result;
     } catch (error) {
-      if (enough.aborted || !isAway(error)) throw error;
-      if (!told) say(`${what} is out of reach; waiting for it, nothing is lost meanwhile.`);
-      await sleep(ASK_EVERY_MS, undefined, { signal: enough }).catch(() => {
+      if (signal.aborted || !isUnavailable(error)) throw error;
+      if (!failedBefore) log(`${what} unavailable; retrying (no data lost).`);
+      await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {
         throw error;
       });
     }

@@ -1,53 +1,49 @@
-/** What a command works with: the engines, the database, a Temporal client, and a worker in this very process. */
+/** What a command that starts things works with: engines, database, Temporal client, and a worker in this process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import type { Logger } from 'pino';
 import type { AmbleConfig } from '../../config/index.ts';
 import { type Engines, startEngines } from '../../embedded/index.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { claimPolitenessKey } from '../../storage/installation.ts';
 import { connectTemporal } from '../../worker/temporal-connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
-import { surviveBugs } from '../crash-handlers.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
 import { aborted, type Interrupts, listenForInterrupts } from '../interrupts.ts';
-import { type LogTo, openLog } from '../log.ts';
-import { engineOptions } from './engine-options.ts';
+import { EXIT, type ExitCode, writeErr } from '../terminal.ts';
+import { type LogDestination, startLocalWorker } from './local-worker.ts';
+import { engineOptions } from './temporal-client.ts';
 
 export interface Session {
   engines: Engines;
   db: Database;
   client: Client;
-  /** null: this command leaves the work to others. */
+  /** null: this command leaves the work to other processes. */
   worker: RunningWorker | null;
-  /** Has this process answer for throttles, until the session ends: to steer a domain is no reason to crawl. */
-  serveThrottles(logTo: LogTo): Promise<void>;
-  /** Lets the worker finish what it holds, unless `atOnce` is aborted; then closes the rest. */
-  close(atOnce?: AbortSignal): Promise<void>;
+  /** Runs throttles in this process until the session ends, without crawling anything. */
+  serveThrottles(logTo: LogDestination): Promise<void>;
+  /** Lets the worker finish its activities, unless `immediately` is aborted, then closes the rest. */
+  close(immediately?: AbortSignal): Promise<void>;
 }
 
 export interface SessionOptions {
-  /** Where the worker of this process logs to; null: no worker. */
-  worker: LogTo | null;
-  /** Engines of its own, even if others are there to be joined. */
+  /** Where the worker of this process logs; null: no worker. */
+  worker: LogDestination | null;
+  /** Start engines of its own even if others could be joined. */
   isolated?: boolean;
-  say(line: string): void;
 }
 
-/** For what is on its way out already when there is no time left. */
-const AT_ONCE_MS = 500;
+/** Time for the engines to receive their stop signal when nobody wants to wait for them. */
+const IMMEDIATE_STOP_MS = 500;
 
 export async function openSession(config: AmbleConfig, options: SessionOptions): Promise<Session> {
   const closers: (() => Promise<unknown>)[] = [];
-  /** In reverse: nothing is taken away from under its user. */
+  /** In reverse order, so that nothing is closed while something else uses it. */
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const { isolated = false } = options;
     const engines = await startEngines({
-      ...engineOptions(config, options.say),
-      isolated,
+      ...engineOptions(config, writeErr),
+      isolated: options.isolated ?? false,
       supervise: options.worker !== null,
     });
     closers.push(() => engines.stop());
@@ -58,23 +54,23 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     const connection = await connectTemporal(address);
     closers.push(() => connection.close());
     const client = new Client({ connection, namespace });
-    const employ = (logTo: LogTo, duties: { onlyThrottles: boolean }) =>
-      startWorkerHere(config, engines, openLog(config, logTo), duties);
-    const worker = options.worker ? await employ(options.worker, { onlyThrottles: false }) : null;
+    const worker =
+      options.worker &&
+      (await startLocalWorker(config, engines, { logTo: options.worker, onlyThrottles: false }));
     return {
       engines,
       db,
       client,
       worker,
       async serveThrottles(logTo) {
-        const helper = await employ(logTo, { onlyThrottles: true });
-        closers.push(() => helper.stop());
+        const throttleWorker = await startLocalWorker(config, engines, { logTo, onlyThrottles: true });
+        closers.push(() => throttleWorker.stop());
       },
-      async close(atOnce) {
-        const now = atOnce === undefined ? [] : [aborted(atOnce)];
+      async close(immediately) {
+        const now = immediately === undefined ? [] : [aborted(immediately)];
         if (worker) await Promise.race([worker.stop(), ...now]);
-        // Engines of our own are told to stop even then, but not waited for.
-        await Promise.race([closeAll(), ...now.map((one) => one.then(() => sleep(AT_ONCE_MS)))]);
+        // Even then our own engines are told to stop, but not waited for.
+        await Promise.race([closeAll(), ...now.map((one) => one.then(() => sleep(IMMEDIATE_STOP_MS)))]);
       },
     };
   } catch (error) {
@@ -83,33 +79,18 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
   }
 }
 
-async function startWorkerHere(
-  config: AmbleConfig,
-  { temporal: { address, namespace }, databaseUrl, moved }: Engines,
-  log: Logger,
-  { onlyThrottles }: { onlyThrottles: boolean },
-): Promise<RunningWorker> {
-  surviveBugs(log);
-  // The larger half of the program: who mistyped an option, or only looks, does not wait for it.
-  const { startWorker } = await import('../../worker/worker.ts');
-  const temporal = { address, namespace };
-  const worker = await startWorker({ config, temporal, databaseUrl, log, onlyThrottles });
-  // Where its engines have gone it cannot follow.
-  return { ...worker, failed: Promise.race([worker.failed, moved]) };
-}
-
-/** Opens a session, works in it and closes it in order, however the work ends. */
+/** Opens a session, works in it, and closes it in order however the work ends. */
 export async function withSession(
   config: AmbleConfig,
   options: SessionOptions,
   work: (session: Session, interrupts: Interrupts) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const interrupts = listenForInterrupts();
-  // Until everything is up there is nothing to close in order.
-  const giveUp = () => process.exit(EXIT.interrupted);
-  interrupts.second.addEventListener('abort', giveUp);
+  // Until the session is open there is nothing to close in order.
+  const exit = () => process.exit(EXIT.interrupted);
+  interrupts.second.addEventListener('abort', exit);
   const session = await openSession(config, options);
-  interrupts.second.removeEventListener('abort', giveUp);
+  interrupts.second.removeEventListener('abort', exit);
   let code: ExitCode = EXIT.interrupted;
   try {
     if (!interrupts.first.aborted) code = await work(session, interrupts);
@@ -118,4 +99,22 @@ export async function withSession(
     interrupts.dispose();
   }
   return interrupts.second.aborted ? EXIT.interrupted : code;
+}
+
+/** Runs a worker until Ctrl-C. `onReady` is called once the worker runs; what it returns is called at the end. */
+export async function serve(
+  config: AmbleConfig,
+  onReady: (session: Session) => Promise<() => Promise<void>>,
+): Promise<ExitCode> {
+  return withSession(config, { worker: 'stderr' }, async (session, interrupts) => {
+    const cleanUp = await onReady(session);
+    try {
+      const stopped = aborted(interrupts.first);
+      await (session.worker ? Promise.race([stopped, session.worker.failed]) : stopped);
+      writeErr('Stopping: waiting for fetches in progress. Press Ctrl-C again to stop immediately.');
+      return EXIT.ok;
+    } finally {
+      await cleanUp();
+    }
+  });
 }

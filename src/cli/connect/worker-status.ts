@@ -1,56 +1,59 @@
 /**
- * Whether anybody works on the crawls. A row says only that a crawl has not ended: its processes may all be dead, and those
- * that live know nothing of it where its workflow was lost or terminated.
+ * Whether crawls are being worked on. A row says only that a crawl has not ended: its processes may all be dead, or its
+ * workflow may be lost or terminated while workers run.
  */
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { AmbleConfig } from '../../config/index.ts';
 import { processExists } from '../../embedded/process-table.ts';
-import { joinTemporal } from './join-temporal.ts';
-import { workflowStatus } from './workflow-status.ts';
+import { joinTemporal, workflowStatus } from './temporal-client.ts';
 
-export type AtWork = { working: true } | { working: false; because: string };
+/** `reason` is a clause, as in "It is stalled: no worker is running". */
+export type WorkStatus = { active: true } | { active: false; reason: string };
 
 /** `TASK_QUEUE_TYPE_WORKFLOW` of the server's protocol. */
 const WORKFLOW_TASKS = 1;
 
-/** A worker asks for work once a minute at least: that is as long as the server lets one ask wait. */
-const ASKS_WITHIN_MS = 70_000;
+/** A worker polls at least once a minute: the server lets no poll wait longer. */
+const POLLED_WITHIN_MS = 70_000;
 
-const WORKING: AtWork = { working: true };
-
-/** Of these crawls, none of which has ended, by id. */
-export async function whoIsAtWork(
+/** By crawl id. None of the crawls may have ended. */
+export async function readWorkStatus(
   config: AmbleConfig,
   crawlIds: readonly string[],
-): Promise<ReadonlyMap<string, AtWork>> {
+): Promise<ReadonlyMap<string, WorkStatus>> {
   if (crawlIds.length === 0) return new Map();
   const temporal = await joinTemporal(config);
-  if (temporal === null) return new Map(crawlIds.map((id) => [id, nobody('no Temporal server runs')]));
+  if (temporal === null)
+    return new Map(crawlIds.map((id) => [id, inactive('no Temporal server is running')]));
   const { client } = temporal;
   try {
-    const workers = (await anybodyPolls(client, config)) ? WORKING : nobody('no worker runs');
-    const each = crawlIds.map(async (id) => [id, (await notCarried(client, id)) ?? workers] as const);
-    return new Map(await Promise.all(each));
+    const workers = (await hasWorker(client, config))
+      ? { active: true as const }
+      : inactive('no worker is running');
+    const statuses = crawlIds.map(
+      async (id) => [id, (await missingWorkflow(client, id)) ?? workers] as const,
+    );
+    return new Map(await Promise.all(statuses));
   } finally {
     await temporal.close();
   }
 }
 
-function nobody(because: string): AtWork {
-  return { working: false, because };
+function inactive(reason: string): WorkStatus {
+  return { active: false, reason };
 }
 
-/** null: a workflow of this crawl runs. */
-async function notCarried(client: Client, crawlId: string): Promise<AtWork | null> {
+/** null: the crawl's workflow is running. */
+async function missingWorkflow(client: Client, crawlId: string): Promise<WorkStatus | null> {
   const status = await workflowStatus(client, crawlId);
   if (status === 'RUNNING') return null;
   return status === null
-    ? nobody('the Temporal server knows nothing of it')
-    : nobody(`its workflow does not run (${status.toLowerCase().replaceAll('_', ' ')})`);
+    ? inactive('the Temporal server has no workflow for it')
+    : inactive(`its workflow is ${status.toLowerCase().replaceAll('_', ' ')}`);
 }
 
-async function anybodyPolls(client: Client, config: AmbleConfig): Promise<boolean> {
+async function hasWorker(client: Client, config: AmbleConfig): Promise<boolean> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: config.temporalNamespace,
     taskQueue: { name: config.taskQueue },
@@ -58,13 +61,13 @@ async function anybodyPolls(client: Client, config: AmbleConfig): Promise<boolea
   });
   const now = Date.now();
   const recent = (pollers ?? []).filter(
-    ({ lastAccessTime }) => now - Number(lastAccessTime?.seconds ?? 0) * 1_000 < ASKS_WITHIN_MS,
+    ({ lastAccessTime }) => now - Number(lastAccessTime?.seconds ?? 0) * 1_000 < POLLED_WITHIN_MS,
   );
   const dead = await Promise.all(recent.map(({ identity }) => isKnownDead(identity ?? '')));
   return dead.includes(false);
 }
 
-/** The server remembers a killed worker for minutes; one of this machine, `pid@host`, can be looked up. */
+/** The server lists a killed worker for minutes. One on this machine, `pid@host`, can be looked up. */
 async function isKnownDead(identity: string): Promise<boolean> {
   const [pid, host] = identity.split('@');
   return host === hostname() && /^\d+$/.test(pid ?? '') && !(await processExists(Number(pid)));

@@ -1,92 +1,64 @@
-/** A domain in words: how long the next page has to wait, and why. */
-
+/** Domains as people read them: a table of all, or everything about one. */
 import { formatDelayRange } from '../../config/index.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { StoredDomain } from '../../core/slot-protocol.ts';
-import type { GapReason } from '../../throttle/gap.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
 import type { DomainReport } from '../connect/domains.ts';
-import { renderTable } from './table.ts';
+import { describeDomainState, describeGap, GAP_REASONS, nextAttempt } from './domain-state.ts';
+import { formatAgo, formatClock, formatIn, formatPlural, renderTable } from './text.ts';
 
-export function renderDomain(report: DomainReport, now: Date): string[] {
-  const { domain, live, known } = report;
-  if (live !== null) return [`${domain}: ${stateInWords(report, now)}`, ...rows(liveFacts(live, now))];
-  if (known === null) return [`${domain}: no crawl has met it yet.`];
-  return [
-    `${domain}: ${stateInWords(report, now)}`,
-    ...rows(storedFacts(known.stored, now)),
-    `  Its throttle does not run or has no worker to answer; this was written down at ${clock(known.writtenAt, now)}.`,
-  ];
-}
+type Gap = Pick<ThrottleView, 'gapMs' | 'gapReason'>;
 
 export function renderDomains(reports: readonly DomainReport[], now: Date): string[] {
-  const headers = ['Domain', 'State', 'Gap', 'Because of', 'In line', 'Last request', 'Average'];
-  const lines = reports.map((report) => {
+  const headers = ['Domain', 'State', 'Gap', 'Reason', 'Queued', 'Last request', 'Average'];
+  const rows = reports.map((report) => {
     const { live, known } = report;
-    const gap = live ? { ms: live.gapMs, because: live.gapReason } : known && storedGap(known.stored);
+    const gap = live ?? (known && storedGap(known.stored));
     const lastStart = live?.lastStart ?? known?.stored.lastStart ?? null;
     const average = (live ?? known?.stored)?.stats.averageDurationMs ?? null;
     return [
       report.domain,
-      stateInWords(report, now),
-      gap ? formatDuration(gap.ms) : '',
-      gap ? REASONS[gap.because] : '',
+      describeDomainState(report, now),
+      gap ? formatDuration(gap.gapMs) : '',
+      gap ? GAP_REASONS[gap.gapReason] : '',
       live?.waiting ?? 0,
-      lastStart === null ? '' : ago(lastStart, now),
+      lastStart === null ? '' : formatAgo(lastStart, now),
       average === null ? '' : formatDuration(average),
     ];
   });
-  return renderTable(headers, lines);
+  return renderTable(headers, rows);
 }
 
-export const REASONS: Record<GapReason, string> = {
-  crawl: "the crawl's delay",
-  operator: 'the delay set for it',
-  'crawl-delay': 'Crawl-delay in robots.txt',
-  backoff: 'backoff',
-  latency: 'its latency',
-};
-
-function stateInWords({ live, known }: DomainReport, now: Date): string {
-  if (live === null) {
-    if (known?.stored.paused) return 'paused';
-    const until = known?.stored.blockedUntil ?? 0;
-    if (until > now.getTime()) return `blocked until ${clock(until, now)}`;
-    const outages = Object.values(known?.stored.outages ?? {});
-    if (outages.length === 0) return 'at rest';
-    const upAgainAt = Math.max(...outages.map((outage) => outage.until));
-    return upAgainAt > now.getTime() ? `down until ${clock(upAgainAt, now)}` : 'down when last tried';
-  }
-  switch (live.phase) {
-    case 'loading':
-      return 'starting';
-    case 'open':
-      return 'open';
-    case 'paused':
-      return 'paused';
-    case 'blocked':
-      return `blocked until ${clock(live.blockedUntil ?? live.now, now)}`;
-    case 'down':
-      return 'down';
-  }
+export function renderDomain(report: DomainReport, now: Date): string[] {
+  const { domain, live, known } = report;
+  if (live !== null) return [`${domain}: ${describeDomainState(report, now)}`, ...rows(liveFacts(live, now))];
+  if (known === null) return [`${domain}: no crawl has requested anything from it yet`];
+  return [
+    `${domain}: ${describeDomainState(report, now)}`,
+    ...rows(storedFacts(known.stored, now)),
+    `  As stored at ${formatClock(known.writtenAt, now)}; its throttle is not running, or no worker answers for it.`,
+  ];
 }
 
 type Fact = [name: string, value: string];
 
 function liveFacts(view: ThrottleView, now: Date): Fact[] {
   return [
-    ['Gap', `${formatDuration(view.gapMs)}, because of ${REASONS[view.gapReason]}`],
+    ['Gap', describeGap(view)],
     ...delayFacts(view.operatorDelay, view.crawlDelayMs, view.backoffMs, view.blockedUntil, now),
     ...view.outages.map((outage): Fact => outageFact(outage.origin, outage, now)),
     ...lastRequest(view.lastStart, now),
-    ['In line', view.waiting === 0 ? 'nobody' : `${view.waiting} pages${nextGrant(view, now)}`],
+    ['Queued', view.waiting === 0 ? 'none' : `${formatPlural(view.waiting, 'page')}${nextSlot(view, now)}`],
     ...view.next.map(
-      ({ workflowId, askedAt }, i): Fact => ['', `${i + 1}. ${workflowId}, asked ${ago(askedAt, now)}`],
+      ({ workflowId, askedAt }, i): Fact => [
+        '',
+        `${i + 1}. ${workflowId}, queued ${formatAgo(askedAt, now)}`,
+      ],
     ),
     ...view.leases.map(
       ({ workflowId, startedAt, startBy }): Fact => [
         'Lease',
-        `${workflowId}, ${startedAt === null ? `to start by ${clock(startBy, now)}` : `started ${ago(startedAt, now)}`}`,
+        `${workflowId}, ${startedAt === null ? `must start by ${formatClock(startBy, now)}` : `started ${formatAgo(startedAt, now)}`}`,
       ],
     ),
     ...statFacts(view.stats),
@@ -95,9 +67,8 @@ function liveFacts(view: ThrottleView, now: Date): Fact[] {
 
 function storedFacts(stored: StoredDomain, now: Date): Fact[] {
   const { delay, crawlDelays, backoffMs, blockedUntil, outages } = stored;
-  const gap = storedGap(stored);
   return [
-    ['Gap', `${formatDuration(gap.ms)}, because of ${REASONS[gap.because]}`],
+    ['Gap', describeGap(storedGap(stored))],
     ...delayFacts(delay, Math.max(0, ...Object.values(crawlDelays)), backoffMs, blockedUntil, now),
     ...Object.entries(outages).map(([origin, outage]): Fact => outageFact(origin, outage, now)),
     ...lastRequest(stored.lastStart, now),
@@ -105,18 +76,15 @@ function storedFacts(stored: StoredDomain, now: Date): Fact[] {
   ];
 }
 
-/** As far as the row tells; a crawl that comes may want a longer one. */
-function storedGap({ delay, crawlDelays, backoffMs, maxGapMs }: StoredDomain): {
-  ms: number;
-  because: GapReason;
-} {
-  const wishes: { ms: number; because: GapReason }[] = [
-    { ms: maxGapMs, because: 'crawl' },
-    { ms: delay?.maxMs ?? 0, because: 'operator' },
-    { ms: Math.max(0, ...Object.values(crawlDelays)), because: 'crawl-delay' },
-    { ms: backoffMs, because: 'backoff' },
+/** As far as the row tells; a future crawl may want a longer gap. */
+function storedGap({ delay, crawlDelays, backoffMs, maxGapMs }: StoredDomain): Gap {
+  const gaps: Gap[] = [
+    { gapMs: maxGapMs, gapReason: 'crawl' },
+    { gapMs: delay?.maxMs ?? 0, gapReason: 'operator' },
+    { gapMs: Math.max(0, ...Object.values(crawlDelays)), gapReason: 'crawl-delay' },
+    { gapMs: backoffMs, gapReason: 'backoff' },
   ];
-  return wishes.reduce((longest, wish) => (wish.ms > longest.ms ? wish : longest));
+  return gaps.reduce((longest, gap) => (gap.gapMs > longest.gapMs ? gap : longest));
 }
 
 function delayFacts(
@@ -131,31 +99,30 @@ function delayFacts(
     ['Crawl-delay', crawlDelayMs === 0 ? 'none' : formatDuration(crawlDelayMs)],
     ['Backoff', backoffMs === 0 ? 'none' : formatDuration(backoffMs)],
     ...(blockedUntil !== null && blockedUntil > now.getTime()
-      ? [['Cooldown', `until ${clock(blockedUntil, now)}, as its Retry-After asked for`] satisfies Fact]
+      ? [['Retry-After', `no requests until ${formatClock(blockedUntil, now)}`] satisfies Fact]
       : []),
   ];
 }
 
-function outageFact(
-  origin: string,
-  { since, until, error }: StoredDomain['outages'][string],
-  now: Date,
-): Fact {
+function outageFact(origin: string, outage: StoredDomain['outages'][string], now: Date): Fact {
   return [
     'Down',
-    `${origin} since ${clock(since, now)}, tried again ${until > now.getTime() ? `at ${clock(until, now)}` : 'now'}: ${error}`,
+    `${origin} since ${formatClock(outage.since, now)}, next attempt ${nextAttempt(outage, now)}. Error: ${outage.error}`,
   ];
 }
 
 function lastRequest(lastStart: number | null, now: Date): Fact[] {
   return [
-    ['Last request', lastStart === null ? 'none yet' : `${clock(lastStart, now)}, ${ago(lastStart, now)}`],
+    [
+      'Last request',
+      lastStart === null ? 'none yet' : `${formatClock(lastStart, now)}, ${formatAgo(lastStart, now)}`,
+    ],
   ];
 }
 
-function nextGrant({ nextGrantAt, phase }: ThrottleView, now: Date): string {
-  if (nextGrantAt !== null) return `; next slot ${soon(nextGrantAt, now)}`;
-  return phase === 'paused' ? '; no slot before the domain is resumed' : '';
+function nextSlot({ nextGrantAt, phase }: ThrottleView, now: Date): string {
+  if (nextGrantAt !== null) return `; next slot ${formatIn(nextGrantAt, now)}`;
+  return phase === 'paused' ? '; no slots until the domain is resumed' : '';
 }
 
 function statFacts({
@@ -168,18 +135,16 @@ function statFacts({
   averageDurationMs,
   recentResponses,
 }: StoredDomain['stats']): Fact[] {
-  const failed = recentResponses.filter(
-    (responseClass) => responseClass !== 'ok' && responseClass !== 'not-found',
-  ).length;
+  const failed = recentResponses.filter((response) => response !== 'ok' && response !== 'not-found').length;
   return [
-    ['Requests', `${started} of ${granted} slots granted; ${unused} unused, ${lost} lost`],
+    ['Requests', `${started}, from ${formatPlural(granted, 'slot')} granted; ${unused} unused, ${lost} lost`],
     [
-      'Trouble',
+      'Problems',
       `${overloaded} overloaded, ${unreachable} unreachable; ${failed} of the last ${recentResponses.length} failed`,
     ],
     [
       'Average',
-      averageDurationMs === null ? 'not known yet' : `${formatDuration(averageDurationMs)} a request`,
+      averageDurationMs === null ? 'not known yet' : `${formatDuration(averageDurationMs)} per request`,
     ],
   ];
 }
@@ -187,19 +152,4 @@ function statFacts({
 function rows(facts: readonly Fact[]): string[] {
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`.trimEnd());
-}
-
-export function ago(at: number, now: Date): string {
-  return `${formatDuration(now.getTime() - at)} ago`;
-}
-
-export function soon(at: number, now: Date): string {
-  return at <= now.getTime() ? 'now' : `in ${formatDuration(at - now.getTime())}`;
-}
-
-/** `14:05:09`, with its date when that is not today's. */
-export function clock(at: number | Date, now: Date): string {
-  const time = new Date(at);
-  const hours = time.toLocaleTimeString('en-GB');
-  return time.toDateString() === now.toDateString() ? hours : `${time.toLocaleDateString('sv-SE')} ${hours}`;
 }

@@ -1,7 +1,6 @@
-/** Draws the progress on a stream: redrawn in place on a terminal, a line now and then anywhere else. */
+/** Draws the progress on a stream: redrawn in place on a terminal, one line every few seconds elsewhere. */
 import type { Progress } from '../../storage/reports/progress.ts';
-import { paceOf, remember, type Sample } from './pace.ts';
-import { renderLive, renderPlain, type View } from './progress.ts';
+import { addSample, paceOf, renderLive, renderPlain, type Sample, type View } from './progress.ts';
 
 export interface Screen {
   write(text: string): unknown;
@@ -11,13 +10,13 @@ export interface Screen {
 
 export interface Display {
   show(progress: Progress): void;
-  /** A line that stays. */
-  say(line: string): void;
-  /** Takes the live lines away: what comes next is the summary. */
+  /** Writes a line that stays. */
+  log(line: string): void;
+  /** Removes the live lines; the summary comes next. */
   close(): void;
 }
 
-const PLAIN_EVERY_SECONDS = 5;
+const PLAIN_INTERVAL_SECONDS = 5;
 
 const CLEAR_BELOW = '\x1b[0J';
 const BOLD = '\x1b[1m';
@@ -25,7 +24,7 @@ const DIM = '\x1b[2m';
 const GREEN = '\x1b[32m';
 const RESET = '\x1b[0m';
 
-/** Of each live line: its name, its bar, then details. */
+/** The first line is the crawl's name, the second its bar; the rest are details. */
 const STYLES = [BOLD, GREEN];
 
 export function createDisplay(screen: Screen, env: Readonly<Record<string, string | undefined>>): Display {
@@ -34,10 +33,10 @@ export function createDisplay(screen: Screen, env: Readonly<Record<string, strin
   let samples: Sample[] = [];
   return {
     show(progress) {
-      samples = remember(samples, progress);
+      samples = addSample(samples, progress);
       draw.show({ progress, pace: paceOf(samples, progress) });
     },
-    say(line) {
+    log(line) {
       draw.close();
       screen.write(`${line}\n`);
     },
@@ -55,10 +54,10 @@ function liveDrawing(screen: Screen, { colour }: { colour: boolean }): Drawing {
   const back = () => (drawn === 0 ? '' : `\x1b[${drawn}A\r${CLEAR_BELOW}`);
   return {
     show(view) {
-      // One column less than there are: some terminals wrap when the last one is written.
+      // One column less than the terminal has: some wrap as soon as the last column is written.
       const lines = renderLive(view, (screen.columns ?? 80) - 1);
       const painted = colour ? lines.map((line, index) => `${STYLES[index] ?? DIM}${line}${RESET}`) : lines;
-      // In one write: anything between two would flicker.
+      // In one write: two would flicker.
       screen.write(`${back()}${painted.join('\n')}\n`);
       drawn = lines.length;
     },
@@ -73,7 +72,7 @@ function plainDrawing(screen: Screen): Drawing {
   let lastAt = Number.NEGATIVE_INFINITY;
   return {
     show(view) {
-      if (view.progress.seconds - lastAt < PLAIN_EVERY_SECONDS) return;
+      if (view.progress.seconds - lastAt < PLAIN_INTERVAL_SECONDS) return;
       lastAt = view.progress.seconds;
       screen.write(`${renderPlain(view)}\n`);
     },

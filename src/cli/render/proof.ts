@@ -1,20 +1,20 @@
-/** A proof of politeness as people read it: the tightest gap of each domain, and every fault as a pair or a page. */
+/** A proof of politeness as people read it: the tightest gap of each domain, and every violation. */
 import { type DomainProof, type Gap, type Proof, spareMs, type Violation } from '../../verify/index.ts';
-import { renderTable } from './table.ts';
+import { formatCount, formatPlural, renderTable } from './text.ts';
 
-const MOST_DOMAINS = 50;
-const MOST_FAULTS = 50;
+const MAX_DOMAINS = 50;
+const MAX_VIOLATIONS = 50;
 
-/** `everyDomain`: for programs, and people who page through it; otherwise as many as fit on a few screens. */
+/** `everyDomain`: for files and pipes; a terminal gets only a few screens. */
 export function renderProof(proof: Proof, { everyDomain }: { everyDomain: boolean }): string[] {
   return [
-    ...domainTable(proof.domains, everyDomain ? proof.domains.length : MOST_DOMAINS),
+    ...domainTable(proof.domains, everyDomain ? proof.domains.length : MAX_DOMAINS),
     '',
-    ...proof.violations.slice(0, MOST_FAULTS).flatMap(faultInWords),
-    ...(proof.violationCount > MOST_FAULTS
-      ? [`... and ${count(proof.violationCount - MOST_FAULTS)} more; --json lists up to 1,000.`]
+    ...proof.violations.slice(0, MAX_VIOLATIONS).flatMap(describeViolation),
+    ...(proof.violationCount > MAX_VIOLATIONS
+      ? [`... and ${formatCount(proof.violationCount - MAX_VIOLATIONS)} more; --json lists up to 1,000.`]
       : []),
-    ...clockRemark(proof),
+    ...clockErrorNote(proof),
     verdict(proof),
   ];
 }
@@ -33,10 +33,10 @@ function domainTable(domains: readonly DomainProof[], most: number): string[] {
     ]);
   const more = domains.length - most;
   return [
-    ...renderTable(['Domain', 'Requests', 'Tightest gap', 'Clock error', 'In force', 'At'], rows),
+    ...renderTable(['Domain', 'Requests', 'Tightest gap', 'Clock error', 'Required', 'At'], rows),
     ...(more > 0
       ? [
-          `... and ${count(more)} domains with more to spare; all are listed with --json, or where the output is not a terminal.`,
+          `... and ${formatPlural(more, 'domain')} with wider margins; write to a file or use --json to list all.`,
         ]
       : []),
   ];
@@ -46,33 +46,31 @@ function spareOf({ tightest }: DomainProof): number {
   return tightest === null ? Number.POSITIVE_INFINITY : spareMs(tightest);
 }
 
-function faultInWords(violation: Violation): string[] {
+function describeViolation(violation: Violation): string[] {
   switch (violation.kind) {
     case 'gap':
       return [
-        `Too close on ${violation.domain}: ${seconds(violation.gapMs)} apart where ${seconds(violation.wantedMs)} was in force.`,
+        `Gap too short on ${violation.domain}: ${seconds(violation.gapMs)}, but ${seconds(violation.wantedMs)} was required.`,
         ...pair(violation),
       ];
     case 'crawl-delay':
       return [
-        `Too close for robots.txt of ${violation.domain}: ${seconds(violation.gapMs)} apart where it asks for ${seconds(violation.wantedMs)}.`,
+        `Gap too short on ${violation.domain}: ${seconds(violation.gapMs)}, but its robots.txt asks for ${seconds(violation.wantedMs)}.`,
         ...pair(violation),
       ];
     case 'granted': {
       const { request, wantedMs, domain } = violation;
       return [
-        `Let go too early: ${request.url} at ${at(request.startedAtMs)} with a gap of ${seconds(request.minGapMs)} in force, where its crawl ${request.crawlId} wants ${seconds(wantedMs)} on ${domain}.`,
+        `Granted with too short a gap: ${request.url} at ${at(request.startedAtMs)} with ${seconds(request.minGapMs)}, but crawl ${request.crawlId} requires ${seconds(wantedMs)} on ${domain}.`,
       ];
     }
     case 'disallowed': {
       const { request, why } = violation;
-      return [
-        `Not allowed: ${request.url} at ${at(request.startedAtMs)} (crawl ${request.crawlId}): ${why}.`,
-      ];
+      return [`Disallowed: ${request.url} at ${at(request.startedAtMs)} (crawl ${request.crawlId}): ${why}.`];
     }
     case 'attempts':
       return [
-        `Tried too often: ${violation.url} (crawl ${violation.crawlId}): ${violation.attempts} attempts where its policy allows ${violation.allowed}.`,
+        `Too many attempts: ${violation.url} (crawl ${violation.crawlId}) was tried ${violation.attempts} times, but its retry policy allows ${violation.allowed}.`,
       ];
   }
 }
@@ -83,31 +81,27 @@ function pair({ before, after }: Gap): string[] {
   );
 }
 
-/** No fault: the throttle counts from a moment that is surely not too early, and which is not on record. */
-function clockRemark({ withinClockError }: Proof): string[] {
+/** Not violations: the throttle measures from a safe upper bound of the start, which is not recorded. */
+function clockErrorNote({ withinClockError }: Proof): string[] {
   if (withinClockError === 0) return [];
-  const [gaps, are] = withinClockError === 1 ? ['gap holds', 'is'] : ['gaps hold', 'are'];
+  const [exceed, are] = withinClockError === 1 ? ['exceeds its', 'is'] : ['exceed their', 'are'];
   return [
-    `(${count(withinClockError)} ${gaps} by the recorded times, but ${are} longer than what was in force by less than the clocks' error.)`,
+    `Note: ${formatPlural(withinClockError, 'gap')} ${exceed} required length by less than the clock error, and ${are} counted as kept.`,
   ];
 }
 
 function verdict({ requests, domains, violationCount }: Proof): string {
-  const looked = `${count(requests)} requests to ${count(domains.length)} domains`;
+  const scope = `${formatPlural(requests, 'request')} to ${formatPlural(domains.length, 'domain')}`;
   return violationCount === 0
-    ? `Polite: ${looked}; no gap too short, no path disallowed, no page tried too often.`
-    : `NOT polite: ${count(violationCount)} faults in ${looked}.`;
+    ? `Polite: ${scope}; no gap too short, no disallowed path, no page tried too often.`
+    : `NOT polite: ${formatPlural(violationCount, 'violation')} in ${scope}.`;
 }
 
-/** To the millisecond: a gap of 9.999 s is a fault where 10 s are in force. */
+/** To the millisecond: a gap of 9.999 s is a violation if 10 s are required. */
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(3)} s`;
 }
 
 function at(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function count(n: number): string {
-  return n.toLocaleString('en');
 }

@@ -1,0 +1,38 @@
+/** Options that every command has: the settings they lead to, and commands for users to type that keep them. */
+import { type AmbleConfig, BadInput, loadConfig } from '../config/index.ts';
+
+export interface CommonOptions {
+  home?: string;
+  config?: string;
+}
+
+/** `flags` are further settings by key. Those left undefined come from the environment, the file or the defaults. */
+export function configFor({ home, config }: CommonOptions, flags: Record<string, unknown> = {}): AmbleConfig {
+  const given = Object.entries({ ...flags, home, config }).filter(([, value]) => value !== undefined);
+  return loadConfig({ env: process.env, cwd: process.cwd(), flags: Object.fromEntries(given) });
+}
+
+/** A command to copy and paste, with the options that lead to the same home. */
+export function formatCommand(words: readonly string[], { home, config }: CommonOptions): string {
+  const given = [
+    ...(home === undefined ? [] : ['--home', home]),
+    ...(config === undefined ? [] : ['--config', config]),
+  ];
+  return [...invocation(process.env.npm_lifecycle_event), ...words, ...given].map(quoteForShell).join(' ');
+}
+
+/** Users who run Amble through npm may not have `amble` on their PATH. */
+function invocation(npmScript: string | undefined): string[] {
+  if (npmScript === undefined) return ['amble'];
+  return npmScript === 'npx' ? ['npx', 'amble'] : ['npm', 'run', 'amble', '--'];
+}
+
+function quoteForShell(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export function unknownCrawl(crawlId: string, options: CommonOptions): BadInput {
+  return new BadInput(
+    `There is no crawl named ${crawlId}; "${formatCommand(['status'], options)}" lists them.`,
+  );
+}

@@ -1,0 +1,99 @@
+/** The `amble domain` commands: how each domain is treated, across all crawls. */
+import type { Command } from 'commander';
+import { commandDefiner, type OnExit } from './define-command.ts';
+
+export function addDomainCommands(program: Command, onExit: OnExit): void {
+  const summary = 'show how domains are treated, and change it while crawls run';
+  const domain = program
+    .command('domain')
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+    .summary(summary)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ amble domain list
+  $ amble domain show example.org
+  $ amble domain delay example.org 30s
+
+A change applies to all crawls. It takes effect from the next slot, also for
+pages already queued, and survives every restart. While the domain's throttle
+is running, the Temporal CLI can do the same:
+  $ temporal workflow update execute --workflow-id throttle:example.org --name pause`,
+    );
+  const command = commandDefiner(domain);
+  const jsonHelp = 'print JSON instead of text';
+
+  command('list', 'list the known domains, starting with those paused, blocked or down', '', [
+    ['amble domain list', 'state, gap and its reason, queued pages, last request'],
+  ])
+    .option('--all', 'list every known domain, not only the first 100')
+    .option('--json', jsonHelp)
+    .action(async (options) => {
+      const { listDomainsCommand } = await import('./commands/domain.ts');
+      onExit(await listDomainsCommand(options));
+    });
+
+  command('show', 'show the gap of a domain and its reason, its queue, leases and problems', '<domain>', [
+    ['amble domain show example.org', 'live from its throttle, or as last stored'],
+  ])
+    .option('--json', jsonHelp)
+    .action(async (name, options) => {
+      const { showDomainCommand } = await import('./commands/domain.ts');
+      onExit(await showDomainCommand(name, options));
+    });
+
+  command('pause', 'send no more requests to a domain, for all crawls', '<domain>', [
+    ['amble domain pause example.org', 'its pages stay queued until you resume it'],
+  ])
+    .option('--json', jsonHelp)
+    .action(async (name, options) => {
+      const { changeDomainCommand } = await import('./commands/domain.ts');
+      const { PAUSE } = await import('./domain-changes.ts');
+      onExit(await changeDomainCommand(name, options, PAUSE));
+    });
+
+  command('resume', 'resume a paused domain', '<domain>', [
+    ['amble domain resume example.org', 'the gap since its last request still applies'],
+  ])
+    .option('--json', jsonHelp)
+    .action(async (name, options) => {
+      const { changeDomainCommand } = await import('./commands/domain.ts');
+      const { RESUME } = await import('./domain-changes.ts');
+      onExit(await changeDomainCommand(name, options, RESUME));
+    });
+
+  command('delay', 'set the minimum gap between two requests to a domain', '<domain> <time>', [
+    ['amble domain delay example.org 30s', 'or a range such as 5s-15s'],
+    ['amble domain delay example.org none', 'back to the delays of the crawls'],
+  ])
+    .option('--json', jsonHelp)
+    .addHelpText(
+      'after',
+      `
+The longest of these applies: the delay of each crawl, this delay, the site's
+Crawl-delay, and its backoff. So this delay can only make the gap longer.`,
+    )
+    .action(async (name, time, options) => {
+      const { changeDomainCommand } = await import('./commands/domain.ts');
+      const { delayChange } = await import('./domain-changes.ts');
+      onExit(await changeDomainCommand(name, options, delayChange(time)));
+    });
+
+  command('reset', 'forget what was set for a domain and what was learned about it', '<domain>', [
+    ['amble domain reset example.org', 'for example after the site has been repaired'],
+  ])
+    .option('--json', jsonHelp)
+    .addHelpText(
+      'after',
+      `
+Removes the pause and the delay, and forgets backoff, Retry-After and outages.
+Keeps the time of the last request and the site's Crawl-delay, which politeness
+depends on.`,
+    )
+    .action(async (name, options) => {
+      const { changeDomainCommand } = await import('./commands/domain.ts');
+      const { RESET } = await import('./domain-changes.ts');
+      onExit(await changeDomainCommand(name, options, RESET));
+    });
+}

@@ -1,0 +1,161 @@
+/** One sentence about a page: where it is now, and why it is not further. */
+import { formatDuration, ordinal } from '../../core/format.ts';
+import type { RobotsHop } from '../../core/page-input.ts';
+import type { PageReport } from '../../storage/reports/page-report.ts';
+import type { QueuePosition } from '../../throttle/queue-position.ts';
+import type { ThrottleView } from '../../throttle/view.ts';
+import { originOf } from '../../urls/index.ts';
+import type { DomainReport } from '../connect/domains.ts';
+import type { WorkStatus } from '../connect/worker-status.ts';
+import { findDomainBlock, GAP_REASONS } from './domain-state.ts';
+import { formatClock, formatIn, formatPlural } from './text.ts';
+
+/** What a throttle knows about a page. */
+export interface SlotStatus {
+  position: QueuePosition;
+  domain: ThrottleView;
+  /** Set: this is the throttle of another domain, which the page's robots.txt redirects to. */
+  robots?: RobotsHop;
+}
+
+/** What matters to a page beside its own rows. */
+export interface PageContext {
+  /** Of a page in progress; null: the throttle is not running, or no worker answers for it. */
+  slot: SlotStatus | null;
+  /** Of a page that is pending or in progress. */
+  domain: DomainReport | null;
+  /** null: the page has ended. */
+  work: WorkStatus | null;
+}
+
+export function describePage(report: PageReport, { slot, domain }: PageContext, now: Date): string {
+  const { page, crawl, robotsTrouble } = report;
+  const stopped = crawlStopped(crawl);
+  switch (page.status) {
+    case 'Pending':
+      return stopped ?? describePending(report, domain, now);
+    case 'Waiting':
+      return stopped ?? describeWaiting(report, now);
+    case 'Queued':
+      if (slot?.position.kind === 'granted') return describeSlot(page, slot, now);
+      if (stopped !== null) return stopped;
+      if (slot?.position.kind === 'queued') return describeSlot(page, slot, now);
+      if (page.nextAt !== null && page.nextAt > now) return describeWaiting(report, now);
+      if (robotsTrouble !== null && robotsTrouble.heldUntil > now)
+        return `its robots.txt has been unavailable since ${formatClock(robotsTrouble.since, now)} (${robotsTrouble.error}); next attempt at ${formatClock(robotsTrouble.heldUntil, now)}.`;
+      return slot === null ? describeUnanswered(page, domain, now) : describeSlot(page, slot, now);
+    case 'Fetched':
+      return `status ${page.statusCode}${page.fetchedAt === null ? '' : ` at ${formatClock(page.fetchedAt, now)}`}${page.title === null ? '.' : `, "${page.title}".`}`;
+    case 'Redirected':
+      return `to ${page.redirectTo}${page.reason === null ? '.' : `, ${page.reason}.`}`;
+    case 'Failed':
+      return `after ${page.attempts} of ${crawl.maximumAttempts} attempts: ${page.reason ?? 'no reason on record.'}`;
+    case 'Rejected':
+    case 'Blocked':
+    case 'Cancelled':
+      return page.reason ?? 'no reason on record.';
+  }
+}
+
+/** null: the crawl goes on. */
+function crawlStopped({ status }: PageReport['crawl']): string | null {
+  if (status === 'Paused') return 'the crawl is paused.';
+  return status === 'Cancelling' ? 'the crawl is being cancelled.' : null;
+}
+
+function describePending(report: PageReport, domain: DomainReport | null, now: Date): string {
+  const { page, crawl, before } = report;
+  if (page.nextAt !== null)
+    return `not before ${formatClock(page.nextAt, now)} (${formatIn(page.nextAt.getTime(), now)}): ${page.reason ?? 'it was deferred.'}`;
+  const { pending: ahead, queued } = before ?? { pending: 0, queued: 0 };
+  const turn = ahead === 0 ? 'next to start' : `behind ${formatPlural(ahead, 'other page')}`;
+  if (page.kind === 'sitemap')
+    return `${turn}; sitemaps of ${page.domain} are read one at a time, and only while the crawl may fetch more pages than it has found${domainClause(page, domain, now)}`;
+  return (
+    budgetUsed(crawl) ??
+    warmingUp(report, now) ??
+    `${turn}; ${queued} of at most ${formatPlural(crawl.window, 'page')} of ${page.domain} ${queued === 1 ? 'is' : 'are'} in progress${domainClause(page, domain, now)}`
+  );
+}
+
+/** null: more pages may start. */
+function budgetUsed({ budget }: PageReport['crawl']): string | null {
+  if (budget === null || budget.reserved < budget.maxPages) return null;
+  return `the crawl's budget is used up (maxPages: ${budget.maxPages}); the page starts only if a page in progress turns out not to be fetched, and is cancelled otherwise.`;
+}
+
+/** null: the warm-up is over, or does not concern this page. */
+function warmingUp({ page, crawl: { warmup } }: PageReport, now: Date): string | null {
+  if (warmup === null || page.seed) return null;
+  return `the crawl is warming up: only start URLs are fetched until they are done, ${warmup.pending} pages are pending, or it is ${formatClock(warmup.until, now)} (${formatIn(warmup.until.getTime(), now)}).`;
+}
+
+/** The end of a sentence: what blocks the domain, or how fast it goes. */
+function domainClause(page: PageReport['page'], domain: DomainReport | null, now: Date): string {
+  const block = domain && findDomainBlock(domain, originOf(page.url), now);
+  if (block) return `; ${block.origin ?? 'the domain'} ${block.predicate}`;
+  const live = domain?.live;
+  if (!live || live.gapMs === 0) return '.';
+  const next = live.nextGrantAt === null ? '' : `; next slot ${formatIn(live.nextGrantAt, now)}`;
+  return `${next}; ${gapClause(live)}`;
+}
+
+function gapClause({ gapMs, gapReason }: ThrottleView): string {
+  return `the gap is ${formatDuration(gapMs)} because of ${GAP_REASONS[gapReason]}.`;
+}
+
+function describeWaiting({ page, crawl, attempts, robotsTrouble }: PageReport, now: Date): string {
+  const { nextAt } = page;
+  if (nextAt === null) return page.reason ?? 'about to continue.';
+  const when = `at ${formatClock(nextAt, now)} (${formatIn(nextAt.getTime(), now)})`;
+  const isRetry = attempts.at(-1)?.nextAttemptAt?.getTime() === nextAt.getTime();
+  if (isRetry)
+    return `attempt ${page.attempts + 1} of ${crawl.maximumAttempts} ${when}, after ${page.reason}`;
+  const unread =
+    robotsTrouble === null
+      ? ''
+      : ` Its robots.txt has been unavailable since ${formatClock(robotsTrouble.since, now)}.`;
+  return `next attempt ${when}: ${page.reason ?? 'it was deferred.'}${unread}`;
+}
+
+function describeSlot(page: PageReport['page'], { position, domain, robots }: SlotStatus, now: Date): string {
+  const requested = robots ?? page;
+  const first = robots === undefined ? '' : `for its robots.txt, redirected to ${robots.url}: `;
+  switch (position.kind) {
+    case 'granted':
+      return first + describeGranted(requested.domain, position, now);
+    case 'queued':
+      return first + describeQueued(requested, position, domain, now);
+    case 'absent':
+      return `${first}in progress: about to ask for a slot, or being recorded.`;
+  }
+}
+
+function describeUnanswered(page: PageReport['page'], domain: DomainReport | null, now: Date): string {
+  const block = domain && findDomainBlock(domain, originOf(page.url), now);
+  const unanswered = `waiting for a slot of ${page.domain}, whose throttle does not answer`;
+  if (!block) return `${unanswered}; check that a worker is running.`;
+  return `${unanswered}; when last stored, ${block.origin ?? 'the domain'} ${block.predicate}`;
+}
+
+type At<K> = Extract<QueuePosition, { kind: K }>;
+
+function describeGranted(domain: string, position: At<'granted'>, now: Date): string {
+  return position.startedAt === null
+    ? `it has a slot of ${domain} and must start between ${formatClock(position.notBefore, now)} and ${formatClock(position.startBy, now)}.`
+    : `being fetched since ${formatClock(position.startedAt, now)}.`;
+}
+
+function describeQueued(
+  { domain, url }: Pick<RobotsHop, 'domain' | 'url'>,
+  position: At<'queued'>,
+  view: ThrottleView,
+  now: Date,
+): string {
+  const place = `${ordinal(position.position)} of ${position.of} in the queue for ${domain}`;
+  const block = findDomainBlock({ domain, live: view, known: null }, originOf(url), now);
+  if (block !== null)
+    return `${place}${block.origin === null ? ', which' : `; ${block.origin}`} ${block.predicate}`;
+  const when = position.expectedAt === null ? '' : `, expected ${formatIn(position.expectedAt, now)}`;
+  return `${place}${when}; ${gapClause(view)}`;
+}
