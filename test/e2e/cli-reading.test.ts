@@ -98,14 +98,14 @@ describe('progress', () => {
     });
   });
 
-  test('names domains with pages in line that may not be asked again yet', async () => {
+  test('lists domains with queued pages whose gap is not over yet', async () => {
     const progress = await readProgress(db, 'example');
     expect(progress?.cooling.map(({ domain }) => domain)).toEqual(['a.test']);
     expect(progress?.cooling[0]?.readyInMs).toBeGreaterThan(0);
     expect(progress?.cooling[0]?.readyInMs).toBeLessThanOrEqual(60_000);
   });
 
-  test('of a crawl that does not exist is nothing', async () => {
+  test('of a crawl that does not exist is null', async () => {
     expect(await readProgress(db, 'nobody')).toBeNull();
   });
 });
@@ -115,14 +115,14 @@ describe('amble status', () => {
     const { code, stdout } = await amble('status');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Crawl +Status +Found/);
-    expect(stdout).toMatch(/^example +Running, nobody at work +3 +1 +1 +1 /m);
-    expect(stdout).toMatch(/^other +Running, nobody at work +1 +1 +0 +0 /m);
+    expect(stdout).toMatch(/^example +Running \(stalled\) +3 +1 +1 +1 /m);
+    expect(stdout).toMatch(/^other +Running \(stalled\) +1 +1 +0 +0 /m);
   });
 
   test('shows one in detail: counts, domains, open pages', async () => {
     const { stdout } = await amble('status', 'example');
     expect(stdout).toMatch(
-      /^Crawl example is unfinished \(Running\), begun .* ago: 3 pages found, 1 still open\.$/m,
+      /^Crawl example is unfinished \(Running\), started .* ago: 3 pages found, 1 page still open\.$/m,
     );
     expect(stdout).toMatch(/^ {2}a\.test +3 +1 +1 +1$/m);
     expect(stdout).toMatch(/^ {2}http:\/\/a\.test\/next +Queued +0 +when its domain has a slot$/m);
@@ -134,7 +134,7 @@ describe('amble status', () => {
   });
 });
 
-test('amble domain list shows what is held before what was heard of last, and says how to see the rest', async () => {
+test('amble domain list starts with paused, blocked and down domains, and tells how to list all', async () => {
   const names = Array.from({ length: 100 }, (_, n) => ({ name: `d${n}.test` }));
   await db.domain.createMany({ data: names });
   expect(await amble('domain', 'list')).toMatchObject({ code: 0, stderr: '' });
@@ -156,15 +156,15 @@ test('amble domain list shows what is held before what was heard of last, and sa
   expect(listed.slice(0, 3)).toEqual(['paused.test', 'blocked.test', 'down.test']);
   expect(listed).not.toContain('down-once.test');
   expect(stderr).toBe(
-    'Domains that are paused, blocked or down, then those heard of last; 5 more are on record: --all lists them.\n',
+    'Paused, blocked and down domains come first, then the most recent; --all lists the other 5.\n',
   );
   const all = await amble('domain', 'list', '--all');
-  expect(all.stdout).toMatch(/^blocked-once\.test +at rest /m);
+  expect(all.stdout).toMatch(/^blocked-once\.test +idle /m);
   expect(all).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('amble export', () => {
-  test('writes one line of JSON a page, in the order they were found, with every attempt', async () => {
+  test('writes one line of JSON per page, in the order the pages were found, with every attempt', async () => {
     const { code, stdout } = await amble('export', 'example', '--format', 'jsonl');
     expect(code).toBe(0);
     const pages = stdout
@@ -188,7 +188,7 @@ describe('amble export', () => {
     ]);
   });
 
-  test('goes over batches without losing or repeating a page', async () => {
+  test('neither loses nor repeats a page between batches', async () => {
     await openCrawl('large');
     const urls = Array.from({ length: 1_001 }, (_, index) => `http://large.test/${index}`);
     await db.page.createMany({

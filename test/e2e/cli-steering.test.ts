@@ -8,7 +8,7 @@ import { testEngines } from '../support/engines.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { runAmble } from './run-amble.ts';
 
-/** Every call is a process of its own, and a busy machine starts one in seconds. */
+/** Every call starts a process, which takes seconds on a busy machine. */
 vi.setConfig({ testTimeout: 240_000 });
 
 let amble: Amble;
@@ -61,8 +61,8 @@ function programWith(env: Record<string, string>, ...args: string[]) {
   });
 }
 
-/** robots.txt has been asked for, and everything else stands in line for an hour. */
-async function startCrawlInLine(id: string): Promise<void> {
+/** robots.txt has been fetched, and everything else is queued for an hour. */
+async function startQueuedCrawl(id: string): Promise<void> {
   const seeds = ['/1', '/2', '/3', '/4', '/5'].map((path) => web.url('slow', path));
   await amble.start({ seeds, ...web.network, delay: '1h', window: seeds.length }, id);
   await expect.poll(() => web.arrivalsAt('slow', '/robots.txt').length, { timeout: 60_000 }).toBe(1);
@@ -75,21 +75,21 @@ async function startCrawlInLine(id: string): Promise<void> {
   await expect.poll(inLine, { timeout: 60_000 }).toBe(seeds.length);
 }
 
-describe('a domain with pages in line', () => {
-  test('is shown, held, slowed down and let go; a page in line says where it stands', async () => {
+describe('a domain', () => {
+  test('is shown, paused, slowed down and reset; a queued page shows its position', async () => {
     const domain = web.name('slow');
-    await startCrawlInLine('slow');
+    await startQueuedCrawl('slow');
 
     const shown = await program('domain', 'show', domain);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(new RegExp(`^${domain}: open$`, 'm'));
-    expect(shown.stdout).toMatch(/^ {2}Gap +1 h, because of the crawl's delay$/m);
-    expect(shown.stdout).toMatch(/^ {2}In line +5 pages; next slot in (59|60) min$/m);
+    expect(shown.stdout).toMatch(/^ {2}Gap +1 h \(the crawl's delay\)$/m);
+    expect(shown.stdout).toMatch(/^ {2}Queued +5 pages; next slot in (59 min|1 h)$/m);
     expect(shown.stdout).toMatch(/^ +1\. page:slow:/m);
 
     const page = await program('page', web.url('slow', '/5'));
     expect(page.stdout).toMatch(
-      /Now +Queued: \d(st|nd|rd|th) of 5 in line for a slot of .*, expected in .*; the gap is 1 h, because of the crawl's delay\./,
+      /Now +Queued: \d(st|nd|rd|th) of 5 in the queue for .*, expected in .*; the gap is 1 h because of the crawl's delay\./,
     );
 
     const paused = await program('domain', 'pause', domain.toUpperCase());
@@ -98,7 +98,7 @@ describe('a domain with pages in line', () => {
       paused: true,
     });
     const held = await program('page', web.url('slow', '/5'), '--crawl', 'slow');
-    expect(held.stdout).toMatch(/in line for a slot of .*, which is paused by an operator\./);
+    expect(held.stdout).toMatch(/in the queue for .*, which is paused by an operator\./);
     expect(JSON.parse((await program('status', 'slow', '--json')).stdout)).toMatchObject({
       domains: [{ domain, found: 5, open: 5, paused: true }],
     });
@@ -107,7 +107,7 @@ describe('a domain with pages in line', () => {
     expect(refused).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^amble: The delay "soon" is refused: .*\n$/),
+      stderr: expect.stringMatching(/^amble: Invalid delay "soon": .*\n$/),
     });
     const slowed = await program('domain', 'delay', domain, '2h', '--json');
     expect(JSON.parse(slowed.stdout)).toMatchObject({
@@ -115,7 +115,7 @@ describe('a domain with pages in line', () => {
       known: { stored: { paused: true, delay: { minMs: 7_200_000, maxMs: 7_200_000 } } },
     });
     expect((await program('domain', 'list')).stdout).toMatch(
-      new RegExp(`^${domain} +paused +2 h +the delay set for it +5 `, 'm'),
+      new RegExp(`^${domain} +paused +2 h +the delay set for the domain +5 `, 'm'),
     );
 
     const reset = await program('domain', 'reset', domain);
@@ -124,15 +124,17 @@ describe('a domain with pages in line', () => {
     await amble.client.workflow.getHandle('slow').cancel();
   });
 
-  test('nobody has met yet is held all the same, and its throttle is started for it', async () => {
+  test('that no crawl has requested yet can be paused; its throttle is started for that', async () => {
     const { code, stderr, stdout } = await program('domain', 'pause', 'unmet.test');
     expect({ code, stdout: stdout.split('\n')[0] }).toEqual({ code: 0, stdout: 'unmet.test: paused' });
-    expect(stderr).toContain('No crawl has met it yet; that will hold when one does.');
+    expect(stderr).toContain(
+      'No crawl has requested anything from it yet; the change applies when one does.',
+    );
     await amble.client.workflow.getHandle('throttle:unmet.test').terminate('lost');
     const shown = await program('domain', 'show', 'unmet.test');
     expect(shown.stdout).toMatch(/^unmet\.test: paused$/m);
     expect(shown.stdout).toMatch(
-      /Its throttle does not run or has no worker to answer; this was written down at/,
+      /As stored at .*; its throttle is not running, or no worker answers for it\./,
     );
     expect((await program('domain', 'resume', 'unmet.test')).stdout).toMatch(/^unmet\.test: open$/m);
   });
@@ -151,27 +153,27 @@ describe('a domain with pages in line', () => {
       });
   });
 
-  test('is held, and shown as held, though no worker runs', async () => {
+  test('is paused, and shown as paused, without a running worker', async () => {
     const nobodys = `${amble.config.taskQueue}-nobody`;
     const paused = await programOn(nobodys, 'domain', 'pause', 'unattended.test');
     expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^unattended\.test: paused$/m) });
     const shown = await programOn(nobodys, 'domain', 'show', 'unattended.test');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(/^unattended\.test: paused$/m);
-    expect(shown.stdout).toMatch(/Its throttle does not run or has no worker to answer/);
+    expect(shown.stdout).toMatch(/its throttle is not running, or no worker answers for it/);
   }, 60_000);
 
-  test.each(['a.test/path', 'a.test:8080', ''])('that is none is refused: %j', async (name) => {
+  test.each(['a.test/path', 'a.test:8080', ''])('with an invalid name is refused: %j', async (name) => {
     expect(await program('domain', 'show', name)).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/is not a domain: give a host name/),
+      stderr: expect.stringMatching(/Invalid domain .*: give a host name/),
     });
   });
 });
 
 describe('a crawl', () => {
-  test('is paused and resumed by name, and its status says so', async () => {
+  test('is paused and resumed by its id, and its status shows it', async () => {
     await amble.start({ seeds: [web.url('brisk')], ...web.network, delay: '1s' }, 'brisk');
     await expect.poll(() => web.arrivalsAt('brisk').length, { timeout: 60_000 }).toBeGreaterThan(0);
     const paused = await program('pause', 'brisk');
@@ -180,7 +182,7 @@ describe('a crawl', () => {
     await expect.poll(underWay, { timeout: 60_000 }).toBe(0);
     expect((await program('status')).stdout).toMatch(/^brisk +Paused /m);
     expect((await program('status', 'brisk')).stdout).toMatch(
-      /^Crawl brisk is paused, for .*\n(.*\n)*To let it go on: amble resume brisk$/m,
+      /^Crawl brisk is paused, started .*\n(.*\n)*To resume it: amble resume brisk$/m,
     );
     const waiting = await amble.db.page.findFirstOrThrow({ where: { crawlId: 'brisk', status: 'Pending' } });
     expect((await program('page', waiting.url)).stdout).toMatch(/Now +Pending: the crawl is paused\./);
@@ -189,14 +191,14 @@ describe('a crawl', () => {
     expect(await amble.client.workflow.getHandle('brisk').result()).toMatchObject({ pages: { Fetched: 13 } });
     expect(await program('pause', 'brisk')).toMatchObject({
       code: 2,
-      stderr: 'amble: Crawl brisk is Completed: only a crawl that runs can be paused.\n',
+      stderr: 'amble: Crawl brisk is Completed; only an unfinished crawl can be paused.\n',
     });
     const shown = await program('page', web.url('brisk', '/3'));
     expect(shown.stdout).toMatch(/Now +Fetched: status 200 at \d\d:\d\d:\d\d, "Page 3"\./);
     expect(shown.stdout).toMatch(/^ {2}1 of 3 +\d\d:\d\d:\d\d +.* 200 +Success$/m);
   });
 
-  test('of which a page failed tells when it is tried again, and what was tried', async () => {
+  test('with a failed page shows its attempts and when the next one is', async () => {
     await amble.start(
       { seeds: [web.url('down')], ...web.network, delay: '10ms', retry: { initialInterval: '1h' } },
       'down',
@@ -205,7 +207,7 @@ describe('a crawl', () => {
     await expect.poll(asleep, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('down'));
     expect(stdout).toMatch(
-      /Now +Waiting: retry 2 of 3 at [\d: -]+ \(in 1 h\), after attempt 1 of 3: Status 503\./,
+      /Now +Waiting: attempt 2 of 3 at [\d: -]+ \(in 1 h\), after attempt 1 of 3: Status 503\./,
     );
     expect(stdout).toMatch(/^ {2}1 of 3 .* 503 +Blocked5xx +[\d: -]+ \(1 h later\) +Status 503\.$/m);
     const { stdout: json } = await program('page', web.url('down'), '--json');
@@ -217,7 +219,7 @@ describe('a crawl', () => {
     await amble.client.workflow.getHandle('down').cancel();
   });
 
-  test('says of a page that has not begun what keeps it, and who resumes it that nobody works on it', async () => {
+  test('shows what a pending page waits for, and on resume that no worker is running', async () => {
     const seeds = ['/1', '/2', '/3'].map((path) => web.url('crowd', path));
     await program('domain', 'pause', web.name('crowd'));
     const crawl = { seeds, ...web.network, delay: '1h', window: 1 };
@@ -230,40 +232,40 @@ describe('a crawl', () => {
     const last = web.url('crowd', '/3');
     const ofDomain = await program('page', last, '--crawl', 'crowd');
     expect(ofDomain.stdout).toContain(
-      `Pending: behind 1 other; 1 of 1 places of ${web.name('crowd')} are taken; the domain is paused by an operator.\n`,
+      `Pending: behind 1 other page; 1 of at most 1 page of ${web.name('crowd')} is in progress; the domain is paused by an operator.\n`,
     );
     const { stdout } = await program('page', last, '--crawl', 'crowd', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       page: { status: 'Pending' },
-      where: null,
+      slot: null,
       domain: { live: { phase: 'paused' }, known: { stored: { paused: true } } },
-      atWork: true,
+      active: true,
     });
     const ofBudget = await program('page', last, '--crawl', 'frugal');
     expect(ofBudget.stdout).toContain(
-      "Pending: the crawl's budget is taken (maxPages: 1); it begins only if",
+      "Pending: the crawl's budget is used up (maxPages: 1); the page starts only if",
     );
     const nobodys = `${amble.config.taskQueue}-nobody`;
     const unattended = await programOn(nobodys, 'page', last, '--crawl', 'crowd');
-    expect(unattended.stdout).toContain('Nobody works on the crawl: no worker runs.\n');
+    expect(unattended.stdout).toContain('The crawl is stalled: no worker is running.\n');
     const resumed = await programOn(nobodys, 'resume', 'crowd');
     expect(resumed.stdout).toBe(
-      'Crawl crowd is resumed.\nNobody works on it now: no worker runs. To go on: amble crawl --id crowd\n',
+      'Crawl crowd is resumed.\nIt is stalled: no worker is running. To continue it: amble crawl --id crowd\n',
     );
     for (const id of ['crowd', 'frugal']) await amble.client.workflow.getHandle(id).cancel();
   });
 
-  test('whose site hides its robots.txt says that its pages wait for it', async () => {
+  test('whose robots.txt is unavailable shows that its pages wait for it', async () => {
     await amble.start({ seeds: [web.url('mute')], ...web.network, delay: '10ms', longWait: '1s' }, 'mute');
     const asleep = () => amble.db.page.count({ where: { crawlId: 'mute', status: 'Waiting' } });
     await expect.poll(asleep, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('mute'));
-    expect(stdout).toMatch(/Now +Waiting: tried again at .*: robots\.txt of http:.* answered 503\./);
+    expect(stdout).toMatch(/Now +Waiting: next attempt at .*: robots\.txt of http:.* answered 503\./);
     expect(stdout).toMatch(/Attempts +none yet/);
     await amble.client.workflow.getHandle('mute').cancel();
   });
 
-  test('whose robots.txt is redirected says in whose line its page stands for it', async () => {
+  test('whose robots.txt is redirected shows the queue of the other domain', async () => {
     await program('domain', 'pause', web.name('held'));
     await amble.start({ seeds: [web.url('moved')], ...web.network }, 'moved');
     const held = amble.client.workflow.getHandle(`throttle:${web.name('held')}`);
@@ -271,31 +273,31 @@ describe('a crawl', () => {
     await expect.poll(inLine, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('moved'));
     expect(stdout).toContain(
-      `Queued: first its robots.txt, which leads to ${web.url('held', '/robots.txt')}: 1st of 1 in line for a slot of ${web.name('held')}, which is paused by an operator.`,
+      `Queued: for its robots.txt, redirected to ${web.url('held', '/robots.txt')}: 1st of 1 in the queue for ${web.name('held')}, which is paused by an operator.`,
     );
     await amble.client.workflow.getHandle('moved').cancel();
   });
 
-  test('that no workflow carries has nobody at work, though a worker runs: lost by Temporal, or terminated', async () => {
+  test('without a workflow is stalled though a worker runs: lost by Temporal, or terminated', async () => {
     await amble.db.crawl.create({ data: { id: 'lost', seeds: [], settings: {}, scopeHosts: [] } });
     await amble.start({ seeds: [web.url('slow')], ...web.network, delay: '1h' }, 'terminated');
     const opened = () => amble.db.crawl.count({ where: { id: 'terminated' } });
     await expect.poll(opened, { timeout: 60_000 }).toBe(1);
     expect(JSON.parse((await program('status', 'terminated', '--json')).stdout)).toMatchObject({
-      atWork: true,
+      active: true,
     });
     await amble.client.workflow.getHandle('terminated').terminate('by hand');
 
     const listed = await program('status');
     for (const id of ['lost', 'terminated'])
-      expect(listed.stdout).toMatch(new RegExp(`^${id} +Running, nobody at work `, 'm'));
+      expect(listed.stdout).toMatch(new RegExp(`^${id} +Running \\(stalled\\) `, 'm'));
     expect((await program('status', 'lost')).stdout).toContain(
-      'Nobody works on it now: the Temporal server knows nothing of it. To go on: amble crawl --id lost',
+      'It is stalled: the Temporal server has no workflow for it. To continue it: amble crawl --id lost',
     );
     const { stdout } = await program('status', 'terminated');
     expect(stdout).toMatch(/^Crawl terminated is unfinished \(Running\)/m);
     expect(stdout).toContain(
-      'Nobody works on it now: its workflow does not run (terminated). To go on: amble crawl --id terminated',
+      'It is stalled: its workflow is terminated. To continue it: amble crawl --id terminated',
     );
     await amble.db.crawl.delete({ where: { id: 'lost' } });
   });
@@ -309,7 +311,7 @@ describe('a crawl', () => {
     }
     expect(await program('page', 'http://nobody.test/')).toMatchObject({
       code: 2,
-      stderr: 'amble: No crawl here has met http://nobody.test/.\n',
+      stderr: 'amble: No crawl here has found http://nobody.test/.\n',
     });
   });
 });

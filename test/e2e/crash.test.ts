@@ -29,7 +29,7 @@ afterEach(async () => {
   await web.stop();
 });
 
-const Status = z.object({ status: z.string(), atWork: z.boolean(), pages: z.record(z.string(), z.number()) });
+const Status = z.object({ status: z.string(), active: z.boolean(), pages: z.record(z.string(), z.number()) });
 
 async function status(): Promise<z.infer<typeof Status>> {
   return Status.parse(lastLine((await amble.run('status', 'same', '--json')).stdout));
@@ -51,22 +51,22 @@ const COMPLETE = { Pending: 0, Queued: 0, Waiting: 0, Fetched: PAGES + 1 };
 
 test('a crawl whose processes were all killed is shown as such, and resumes although its ports are taken', async () => {
   await crawlSome();
-  expect(await status()).toMatchObject({ status: 'Running', atWork: true });
+  expect(await status()).toMatchObject({ status: 'Running', active: true });
   const ports = await amble.ports();
   await killEverything();
   const holders = await Promise.all(ports.map((port) => holdPort(port)));
 
   const stopped = await status();
-  expect(stopped).toMatchObject({ status: 'Running', atWork: false });
+  expect(stopped).toMatchObject({ status: 'Running', active: false });
   const { stdout } = await amble.run('status', 'same');
   expect(stdout).toMatch(
-    /^Crawl same is unfinished \(Running\), begun .* ago: 15 pages found, \d+ still open\.$/m,
+    /^Crawl same is unfinished \(Running\), started .* ago: 15 pages found, \d+ pages? still open\.$/m,
   );
-  expect(stdout).toContain('Nobody works on it now: no Temporal server runs.');
-  expect(stdout).toContain(`To go on: amble crawl --id same --home ${amble.home}`);
-  expect((await amble.run('status')).stdout).toMatch(/^same +Running, nobody at work +15 /m);
+  expect(stdout).toContain('It is stalled: no Temporal server is running.');
+  expect(stdout).toContain(`To continue it: amble crawl --id same --home ${amble.home}`);
+  expect((await amble.run('status')).stdout).toMatch(/^same +Running \(stalled\) +15 /m);
   // Reading has changed nothing.
-  expect(await status()).toMatchObject({ atWork: false, pages: stopped.pages });
+  expect(await status()).toMatchObject({ active: false, pages: stopped.pages });
 
   const resumed = await amble.run('crawl', '--id', 'same', '--json');
   expect(resumed.code, resumed.stderr).toBe(0);
@@ -87,15 +87,15 @@ test('"amble up" resumes a crawl whose Temporal database was lost, before its st
 
   const worker = amble.start('worker');
   await worker.says(/Worker ready/);
-  expect(await status()).toMatchObject({ status: 'Running', atWork: false });
+  expect(await status()).toMatchObject({ status: 'Running', active: false });
   expect((await amble.run('status', 'same')).stdout).toContain(
-    `Nobody works on it now: the Temporal server knows nothing of it. To go on: amble crawl --id same --home ${amble.home}`,
+    `It is stalled: the Temporal server has no workflow for it. To continue it: amble crawl --id same --home ${amble.home}`,
   );
 
   const up = amble.start('up');
-  const takesUp = /Crawl same is unfinished and unknown to the Temporal server: taking it up/g;
+  const takesUp = /Resuming crawl same: it is unfinished, and the Temporal server has no workflow for it/g;
   await up.says(takesUp);
-  expect(await status()).toMatchObject({ status: 'Running', atWork: true });
+  expect(await status()).toMatchObject({ status: 'Running', active: true });
   worker.kill('SIGTERM');
   await worker.ended;
 
@@ -105,7 +105,7 @@ test('"amble up" resumes a crawl whose Temporal database was lost, before its st
   await expect.poll(times, { timeout: 60_000 }).toBe(2);
   await expect
     .poll(status, { timeout: 200_000, interval: 500 })
-    .toMatchObject({ status: 'Completed', atWork: false, pages: COMPLETE });
+    .toMatchObject({ status: 'Completed', active: false, pages: COMPLETE });
   up.kill('SIGTERM');
   expect(await up.ended).toMatchObject({ code: 0 });
   expect(shortGapsOnArrival(web.arrivals, () => DELAY_MS)).toEqual([]);
@@ -115,5 +115,5 @@ test('a crawl whose worker was killed is shown without a worker', async () => {
   await crawlSome();
   const worker = (await amble.processes()).find((line) => / up /.test(line)) ?? '';
   process.kill(Number.parseInt(worker, 10), 'SIGKILL');
-  expect(await status()).toMatchObject({ status: 'Running', atWork: false });
+  expect(await status()).toMatchObject({ status: 'Running', active: false });
 });

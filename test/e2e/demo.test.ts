@@ -34,8 +34,8 @@ test('without a terminal, progress is plain lines on standard error', () => {
   expect(demo.stderr + demo.stdout).not.toContain('\x1b');
 });
 
-test('it says where its data is and where the Temporal Web UI is', () => {
-  expect(demo.stdout).toContain(`Its data is in ${join(amble.home, 'demo')}.`);
+test('it prints where its data is and where the Temporal Web UI was', () => {
+  expect(demo.stdout).toContain(`The data is in ${join(amble.home, 'demo')}.`);
   expect(demo.stdout).toMatch(/Temporal Web UI .*http:\/\/127\.0\.0\.1:\d+/);
 });
 

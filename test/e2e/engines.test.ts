@@ -61,9 +61,9 @@ test('a crawl restarts engines that are killed under it, and completes', async (
     pages: { Fetched: PAGES + 1, Failed: 0 },
   });
   // It looks once a second: what was over by then is not worth a word.
-  const told = stderr.match(/Postgres is out of reach/g) ?? [];
+  const told = stderr.match(/Postgres unavailable; retrying/g) ?? [];
   expect(told.length).toBeLessThanOrEqual(1);
-  expect(stderr.match(/Postgres can be reached again/g) ?? []).toHaveLength(told.length);
+  expect(stderr.match(/Postgres available again/g) ?? []).toHaveLength(told.length);
   expect(shortGapsOnArrival(web.arrivals, () => DELAY_MS)).toEqual([]);
   expect(await amble.processes()).toEqual([]);
 });

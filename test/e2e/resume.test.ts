@@ -70,7 +70,7 @@ describe('a crawl killed together with its engines', () => {
     expect(doneBefore.length).toBeGreaterThan(0);
 
     const resumed = await amble.run('crawl', '--id', 'same', '--json');
-    expect(resumed.stderr).toContain('Crawl same has begun before: taking it up where it stands.');
+    expect(resumed.stderr).toContain('Resuming crawl same where it stopped.');
     expect(resumed.code).toBe(0);
     expect(lastLine(resumed.stdout)).toMatchObject({ crawl: 'same', ...COMPLETE });
     expect(await amble.processes()).toEqual([]);
@@ -105,7 +105,7 @@ test('Ctrl-C leaves a crawl that can be resumed, and prints how', async () => {
   expect(code).toBe(130);
   expect(stderr).toContain(`amble crawl --id pausing --home ${amble.home}`);
   expect(stderr).toContain(`amble cancel pausing --home ${amble.home}`);
-  expect(stdout).toMatch(/^Crawl pausing is running, for .* so far: .* still open\.$/m);
+  expect(stdout).toMatch(/^Crawl pausing is running, started .* ago: .* still open\.$/m);
   expect(await amble.processes()).toEqual([]);
 
   const resumed = await amble.run('crawl', '--id', 'pausing', '--json');

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serving');
   await vi.waitFor(serves, { timeout: 60_000, interval: 100 });
   worker = amble.start('worker');
-  await worker.says(/Worker ready on task queue amble/);
+  await worker.says(/Worker ready: task queue amble/);
 });
 
 afterAll(async () => {
