@@ -1,6 +1,6 @@
 /** A robots.txt that is out of reach: what that means for its origin, and for the page that found out. */
 import { saveUnreachable } from '../../src/storage/robots.ts';
-import { endOfBlock } from '../../src/throttle/jitter.ts';
+import { jitteredEnd } from '../../src/throttle/numbers.ts';
 import type { Deps } from '../deps.ts';
 import { blockedReport, type Unreported } from './fetch-page.ts';
 import { givenUp, isPatienceOver } from './robots-decision.ts';
@@ -27,7 +27,7 @@ export async function noteMiss(
   { origin, pageId, error, ...how }: Miss & { statusCode: number | null; unlessHeld?: true },
 ): Promise<RobotsMissed> {
   const { robots, throttle } = deps.config;
-  const longestBlockMs = endOfBlock(0, throttle.maxRetryAfterMs, () => 1);
+  const longestBlockMs = jitteredEnd(0, throttle.maxRetryAfterMs, () => 1);
   const hold = await saveUnreachable(deps.db, origin, { error, ...how, ...robots, longestBlockMs });
   // The rules of before hold on, for this page as for every other.
   if (hold.rulesKnown) return { kind: 'robots-read' };

@@ -1,98 +1,96 @@
 /**
- * The words of the slot protocol, shared by the throttle, the pages that ask it and the workers that fetch.
- * All times are milliseconds since the epoch on the throttle's clock (the Temporal server's), all `...Ms` are spans.
- * Everything here is plain JSON: it travels in messages and through continue-as-new.
+ * The slot protocol, shared by the throttle of a domain, the pages that ask it for slots and the workers that fetch.
+ * A page sends an `Ask` and gets a `SlotAnswer`. A `Lease` permits one request. When the lease ends, its holder sends a `Release`.
+ * Everything is plain JSON: it travels in messages and through continue-as-new. Times are milliseconds since the epoch on the
+ * throttle's clock, which is the Temporal server's; fields that end in `Ms` are durations.
  */
 
-/** A gap that is fixed (min = max) or drawn anew for each grant. */
+/** A delay that is fixed (min = max), or drawn from the range for each grant. */
 export interface DelayRange {
   minMs: number;
   maxMs: number;
 }
 
-/** A page's request for a slot. The ticket makes asking twice harmless. */
+/** A page's request for a slot. Its ticket makes asking again idempotent. */
 export interface Ask {
-  /** First run id of the page + a counter: one per slot wanted, the same for every ask for that slot. */
+  /** First run id of the page and a counter. Each slot has its own ticket, repeated by every ask for that slot. */
   ticket: string;
-  /** Workflow id that hears `granted`. */
+  /** Workflow that receives the `granted` signal. */
   workflowId: string;
   crawlId: string;
-  /** Scheme, host and port that the request goes to: a domain may have several, and each is down by itself. */
+  /** Scheme, host and port of the request. A domain may have several origins, each with outages of its own. */
   origin: string;
   /** 1 goes first. */
   priority: number;
-  /** Goes before everybody else: the page has just spent a slot on robots.txt. */
+  /** Goes before all other tickets, because the page has just spent a slot on robots.txt. */
   atFront: boolean;
   delay: DelayRange;
-  /** Open fetches this crawl tolerates on the domain, its own included. */
+  /** Concurrent fetches that this crawl allows on the domain, its own included. */
   concurrency: number;
-  /** Lengthens the gap to the site's average latency / targetConcurrency; null: the delay alone counts. */
+  /** The gap is at least the site's average latency divided by this. null: latency does not matter. */
   targetConcurrency: number | null;
-  /** Longest time from request start to its end; afterwards a lease is over whatever its holder says. */
+  /** A request that starts ends within this time. After that the lease expires. */
   maxFetchMs: number;
 }
 
-/** Leave to start one request between `notBefore` and `startBy`. */
+/** Permission to start one request between `notBefore` and `startBy`. */
 export interface Lease {
   id: string;
   ticket: string;
   notBefore: number;
   startBy: number;
-  /** startBy + longest fetch. Not reported by then: counted as started at startBy. */
+  /** `startBy` plus the longest fetch. A lease without a report by then counts as started at `startBy`. */
   expiresAt: number;
-  /** The gap to the previous request that this lease was granted under; recorded with the request. */
+  /** The gap to the previous request under which this lease was granted. Recorded with the request. */
   minGapMs: number;
   /**
-   * The lease of the previous request, where nothing but its start is in the way of this one. A process that sent that request
-   * itself may measure `minGapMs` from it by its own clock, which is finer than to know the throttle's, and need not wait for
-   * `notBefore`.
+   * Lease of the previous request, if its start is all that delays this one. A process that sent that request itself may measure
+   * `minGapMs` from it with its own monotonic clock, which is more precise than its estimate of the throttle's clock, and
+   * need not wait for `notBefore`.
    */
   follows?: string;
 }
 
-/** A lease on its way to the page that waited for it. */
+/** A lease to be delivered to the page that waited for it. */
 export interface Grant {
   workflowId: string;
   lease: Lease;
 }
 
-/** Every answer carries the throttle's `now`, from which workers learn its clock. */
+/** Every answer carries the throttle's `now`, which lets workers estimate its clock. */
 export type SlotAnswer =
   | { kind: 'granted'; lease: Lease; now: number }
   | { kind: 'queued'; position: number; expectedAt: number; now: number }
   | { kind: 'full'; retryAt: number; now: number }
-  /** No connection to the ask's origin comes about. The ticket has no place in line: stand aside, come with a new one. */
+  /** The origin of the ask cannot be connected to. The ticket is not queued: defer the page and ask with a new ticket. */
   | { kind: 'down'; retryAt: number; since: number; reason: string; givenUp: boolean; now: number };
 
-/** How the site answered, as far as politeness cares. */
+/** How the site responded, as far as politeness is concerned. */
 export type ResponseClass =
-  /** Served: 2xx and 3xx. */
+  /** 2xx and 3xx. */
   | 'ok'
-  /**
-   * There is no such page (404, 410): the site is well, yet how fast it says no tells
-   * nothing about how fast it serves.
-   */
+  /** 404 and 410. The site is healthy, but the latency of such a response says nothing about that of a page. */
   | 'not-found'
-  /** Any other 4xx: perhaps it wants us no more, perhaps only not there. Neither a success nor an overload. */
+  /** Any other 4xx. It may be about this page or about us, so it counts neither as a success nor as an overload. */
   | 'client-error'
-  /** 5xx or 429: asked too much. */
+  /** 5xx and 429: too many requests for the site. */
   | 'overloaded'
-  /** A connection, but no whole answer: reset, timeout, nonsense. */
+  /** A connection without a complete response: reset, timeout, protocol error. */
   | 'broken'
-  /** No connection: DNS, connect, TLS. */
+  /** No connection: DNS, connect or TLS failed. */
   | 'unreachable'
-  /** Our own side called it off, or stood still itself: nothing is to be learned from it. */
+  /** We aborted the request, or our process stalled. Nothing can be learned from it. */
   | 'unknown';
 
-/** When a request was written, as the one who wrote it says. */
+/** When a request was written, as reported by the worker that wrote it. */
 export interface RequestStart {
-  /** At least so long before the report went out. What the report takes on its way makes it look later than it was. */
+  /** At least this long before the report was sent. Delivery time makes the start look later than it was, never earlier. */
   agoMs: number;
-  /** By the throttle's clock, as far as its worker knows it, at the latest; null: it does not know. */
+  /** Latest possible time of the write, by the worker's estimate of the throttle's clock. null: unknown. */
   latestAt: number | null;
 }
 
-/** What became of a lease. `unused` is said only by one who knows that nothing was written. */
+/** What happened to a lease. `unused` requires certainty that nothing was written; otherwise it is `lost`. */
 export type LeaseUse =
   | (RequestStart & {
       kind: 'started';
@@ -105,93 +103,88 @@ export type LeaseUse =
   | { kind: 'unused' }
   | { kind: 'lost' };
 
+/** What is reported at the end of a lease. */
+export interface LeaseReport {
+  use: LeaseUse;
+  /** Present if the request read a robots.txt. `delayMs` null: it has no Crawl-delay. */
+  crawlDelay?: { origin: string; delayMs: number | null };
+}
+
 export interface Release extends LeaseReport {
   leaseId: string;
 }
 
-/** What there is to say of a lease when it ends. */
-export interface LeaseReport {
-  use: LeaseUse;
-  /** Set by the request that read a robots.txt; null: it names no Crawl-delay. */
-  crawlDelay?: { origin: string; delayMs: number | null };
-}
-
-/** Installation-wide constants of the throttle, handed to its first run. */
+/** Constants of the installation, passed to the first run of a throttle. */
 export interface ThrottleConfig {
-  /** How far ahead of `notBefore` a grant may be sent. */
+  /** How long before its `notBefore` a lease may be granted. */
   grantLeadMs: number;
-  /** Shortest and longest start window (startBy - notBefore) with concurrency 1. */
+  /** Shortest and longest start window (`startBy - notBefore`) with concurrency 1. */
   startWindowMs: number;
   maxStartWindowMs: number;
-  /** Shortest start window with concurrency above 1; it grows up to `maxStartWindowMs` as well. */
+  /** Shortest start window with concurrency above 1. It too may grow to `maxStartWindowMs`. */
   parallelStartWindowMs: number;
-  /** Tickets in line; beyond it the answer is `full`. */
+  /** Longest queue. Further asks are answered with `full`. */
   queueLimit: number;
-  /** Cap of the backoff that doubling reaches. */
+  /** Upper limit of the backoff. */
   maxBackoffMs: number;
-  /** Cap of Retry-After. */
+  /** Upper limit of Retry-After. */
   maxRetryAfterMs: number;
-  /** Cap of a robots.txt's Crawl-delay. */
+  /** Upper limit of a Crawl-delay in robots.txt. */
   maxCrawlDelayMs: number;
-  /** How long an origin is left alone after a connection to it failed; doubles with each failure ... */
+  /** Time until the first probe of an origin that cannot be connected to. Doubles with each failure. */
   outageRetryMs: number;
-  /** ... up to this. */
+  /** Upper limit of that time. */
   maxOutageRetryMs: number;
-  /** Down for this long without one connection, its pages are given up. */
+  /** Pages of an origin are given up after an outage of this length. */
   outageGiveUpMs: number;
-  /** Idle this long after its gap has run out, the throttle ends. */
+  /** The throttle ends when it has been idle for this long after its gap has passed. */
   idleTimeoutMs: number;
 }
 
-/** What the `domains` table keeps of a throttle between two lives. */
-export interface StoredDomain {
-  /** false: the last life did not end in order, so `lastStart` may be too early. */
+/**
+ * What the row in `domains` tells a throttle that starts after a crash: no lease of the previous execution has a longer
+ * start window or a longer delay. Leases are granted only within these bounds, so they are persisted before they grow.
+ */
+export interface PersistedBounds {
+  maxStartWindowMs: number;
+  maxGapMs: number;
+}
+
+/** What the `domains` table keeps from one execution of a throttle to the next. */
+export interface StoredDomain extends PersistedBounds {
+  /** false: the last execution did not end in order, so `lastStart` may be too early. */
   clean: boolean;
   lastStart: number | null;
-  /** Longest delay owed after that start, or by anyone in line when this was written. */
-  maxGapMs: number;
-  /** No lease that was out when this was written, or granted since, has a longer start window. */
-  maxStartWindowMs: number;
   delay: DelayRange | null;
   paused: boolean;
   backoffMs: number;
-  /** End of a running Retry-After; null: none runs. */
+  /** End of the current Retry-After. null: none. */
   blockedUntil: number | null;
+  /** By origin. */
   crawlDelays: Record<string, number>;
   /** By origin. */
   outages: Record<string, OriginOutage>;
   stats: DomainStats;
 }
 
-/** An origin to which no connection came about. */
+/** A period in which no connection to an origin succeeds. */
 export interface OriginOutage {
-  /** The first failure. */
+  /** Time of the first failure. */
   since: number;
-  /** Nobody knocks before this; then one page at a time does, until a connection comes about. */
+  /** No probe before this time. Then one page at a time probes the origin until a connection succeeds. */
   until: number;
-  /** In a row; 0: one failure where requests got through before, which another page is to confirm first. */
+  /** Consecutive failures. 0: a single failure after requests that succeeded, to be confirmed by another page. */
   failures: number;
-  /** What went wrong the last time, for people. */
+  /** The last error, for people. */
   error: string;
 }
 
-/**
- * What the row says to a next life that knows nothing else: leases are granted only within it, so that the row is never
- * behind what is out there.
- */
-export interface PersistedBounds {
-  maxStartWindowMs: number;
-  /** Longest delay that a request may owe. */
-  maxGapMs: number;
-}
-
-/** What reading the row, and marking it as not clean, brought back. */
+/** Result of reading the row and marking it as not clean. */
 export interface OpenedDomain {
-  /** null: a domain never seen. */
+  /** null: a new domain. */
   stored: StoredDomain | null;
-  /** What the row assures from now on. */
   persistedBounds: PersistedBounds;
-  /** Counts the openings of the row: a life that was followed by another can no longer write. */
+  /** Incremented each time the row is opened. Writes with an older epoch are rejected. */
   epoch: number;
 }
 
@@ -199,18 +192,18 @@ export interface DomainStats {
   granted: number;
   started: number;
   unused: number;
-  /** Tickets that left the line before their turn. */
+  /** Tickets that left the queue before their turn. */
   withdrawn: number;
   /** Leases that ended without a report. */
   lost: number;
-  /** Leases that are out. */
+  /** Leases that are held at the moment. */
   active: number;
   overloaded: number;
   broken: number;
   unreachable: number;
-  /** Moving average of the time that requests took which were served; null before the first. */
+  /** Moving average over the requests with an `ok` response. null before the first. */
   averageDurationMs: number | null;
-  /** How the last requests were received, the latest at the end. */
+  /** Of the last requests, the latest at the end. */
   recentResponses: ResponseClass[];
 }
 

@@ -1,11 +1,11 @@
-/** A page asks for a slot and is answered at once; asking again with the same ticket changes nothing. */
+/** A page asks for a slot and is answered at once. Asking again with the same ticket changes nothing. */
 
 import type { Ask, SlotAnswer } from '../core/slot-protocol.ts';
-import { expectedAt, retryAt } from './eta.ts';
 import { drawOnce } from './gap.ts';
 import { grant, grantableAt } from './grant.ts';
 import { downAnswer, eligible } from './origin-outage.ts';
-import { nextInQueue, positionOf } from './queue.ts';
+import { nextInQueue } from './queue.ts';
+import { currentPosition, expectedAt, retryAt } from './queue-position.ts';
 import { endUnused, expire } from './release.ts';
 import type { QueuedTicket, ThrottleState } from './state.ts';
 
@@ -23,22 +23,21 @@ export function ask(state: ThrottleState, asked: Ask, now: number, random: () =>
     return down;
   }
 
-  const waiting = joinQueue(state, asked, now);
-  if (!waiting) return { kind: 'full', retryAt: retryAt(state, asked, now), now };
+  const ticket = joinQueue(state, asked, now);
+  if (!ticket) return { kind: 'full', retryAt: retryAt(state, asked, now), now };
 
-  const queue = eligible(state, now);
-  if (nextInQueue(queue) === waiting) {
+  if (nextInQueue(eligible(state, now)) === ticket) {
     drawOnce(state, random);
-    const at = grantableAt(state, waiting);
+    const at = grantableAt(state, ticket);
     if (at !== null && at <= now) {
-      return { kind: 'granted', lease: grant(state, waiting, now, { answered: true }), now };
+      return { kind: 'granted', lease: grant(state, ticket, now, { answered: true }), now };
     }
   }
-  const position = positionOf(queue.waiting.includes(waiting) ? queue : state.queue, waiting);
-  return { kind: 'queued', position, expectedAt: expectedAt(state, waiting, position, now), now };
+  const position = currentPosition(state, ticket, now);
+  return { kind: 'queued', position, expectedAt: expectedAt(state, ticket, position, now), now };
 }
 
-/** The page steps aside or ends, and passed no lease of this ticket on: one that it was granted is unused. */
+/** The page wants the slot no longer. If the ticket was granted already, its lease was not passed on, so it is unused. */
 export function withdraw(state: ThrottleState, ticket: string, now: number): void {
   expire(state, now);
   leaveQueue(state, ticket);
@@ -52,15 +51,15 @@ function leaveQueue({ queue, stats }: ThrottleState, ticket: string): void {
   stats.withdrawn += before - queue.waiting.length;
 }
 
-function joinQueue(state: ThrottleState, asked: Ask, now: number): QueuedTicket | null {
-  const { queue, config } = state;
-  const known = queue.waiting.find((waiting) => waiting.ticket === asked.ticket);
+/** null: the queue is full. */
+function joinQueue({ queue, config }: ThrottleState, asked: Ask, now: number): QueuedTicket | null {
+  const known = queue.waiting.find(({ ticket }) => ticket === asked.ticket);
   if (known) {
     known.atFront ||= asked.atFront;
     return known;
   }
   if (queue.waiting.length >= config.queueLimit) return null;
-  const waiting: QueuedTicket = { ...asked, askedAt: now };
-  queue.waiting.push(waiting);
-  return waiting;
+  const ticket: QueuedTicket = { ...asked, askedAt: now };
+  queue.waiting.push(ticket);
+  return ticket;
 }

@@ -1,14 +1,13 @@
-/** How the site took a request, and what the throttle learns from it. Kept apart from the delay that people configure. */
+/** What the throttle learns from the site's responses. The backoff is kept apart from the configured delays. */
 
 import type { LeaseUse } from '../core/slot-protocol.ts';
-import { movingAverage } from './average.ts';
 import { minDelayFor } from './gap.ts';
-import { endOfBlock } from './jitter.ts';
+import { jitteredEnd, movingAverage } from './numbers.ts';
 import { recordReached, recordUnreachable } from './origin-outage.ts';
 import { MAX_RECENT_RESPONSES, type OpenLease, type ThrottleState } from './state.ts';
 
-/** Where doubling begins for a site that had no gap to double. */
-const SHORTEST_BACKOFF_MS = 1_000;
+/** First backoff of a site whose gap is too short to double. */
+const MIN_BACKOFF_MS = 1_000;
 
 export function learnFromResponse(
   state: ThrottleState,
@@ -25,14 +24,14 @@ export function learnFromResponse(
     case 'ok':
       if (use.durationMs >= 0)
         stats.averageDurationMs = movingAverage(stats.averageDurationMs, use.durationMs);
-      forgive(state, open);
+      reduceBackoff(state, open);
       break;
     case 'not-found':
-      forgive(state, open);
+      reduceBackoff(state, open);
       break;
     case 'overloaded':
       stats.overloaded += 1;
-      backOff(state, open);
+      increaseBackoff(state, open);
       break;
     case 'client-error':
       break;
@@ -41,7 +40,7 @@ export function learnFromResponse(
       break;
     case 'unreachable':
       stats.unreachable += 1;
-      recordUnreachable(state, open, use.error ?? 'No connection came about.', now, random);
+      recordUnreachable(state, open, use.error ?? 'The connection failed.', now, random);
       break;
   }
   if (use.retryAfterMs !== undefined && use.retryAfterMs > 0) {
@@ -49,15 +48,16 @@ export function learnFromResponse(
   }
 }
 
-function backOff(state: ThrottleState, open: OpenLease): void {
+/** Doubles the gap, once for all requests that were in flight together. */
+function increaseBackoff(state: ThrottleState, open: OpenLease): void {
   if (open.number <= state.backoffGrewAfter) return;
   const doubled = 2 * Math.max(open.lease.minGapMs, state.backoffMs);
-  state.backoffMs = Math.min(state.config.maxBackoffMs, Math.max(SHORTEST_BACKOFF_MS, doubled));
+  state.backoffMs = Math.min(state.config.maxBackoffMs, Math.max(MIN_BACKOFF_MS, doubled));
   state.backoffGrewAfter = state.stats.granted;
 }
 
-/** A success that was on its way before the trouble says nothing about the time after it. */
-function forgive(state: ThrottleState, open: OpenLease): void {
+/** Halves the backoff after a success, unless that request was sent before the site was overloaded. */
+function reduceBackoff(state: ThrottleState, open: OpenLease): void {
   if (open.number <= state.backoffGrewAfter) return;
   const halved = Math.floor(state.backoffMs / 2);
   const withoutBackoff = minDelayFor(
@@ -68,6 +68,6 @@ function forgive(state: ThrottleState, open: OpenLease): void {
 }
 
 function block(state: ThrottleState, retryAfterMs: number, now: number, random: () => number): void {
-  const spanMs = Math.min(retryAfterMs, state.config.maxRetryAfterMs);
-  state.blockedUntil = Math.max(state.blockedUntil ?? 0, endOfBlock(now, spanMs, random));
+  const blockMs = Math.min(retryAfterMs, state.config.maxRetryAfterMs);
+  state.blockedUntil = Math.max(state.blockedUntil ?? 0, jitteredEnd(now, blockMs, random));
 }

@@ -1,9 +1,13 @@
-/** How long after the last request the next one may start: the heart of politeness, decided here and nowhere else. */
+/**
+ * How long after the last request the next one may start. This is the core of politeness: `minDelayFor` alone decides the
+ * gap, and `earliestStart` turns it into a time.
+ */
 
-import type { Ask, DelayRange } from '../core/slot-protocol.ts';
-import type { LastStart, OpenLease, ThrottleState } from './state.ts';
+import type { Ask, DelayRange, Release } from '../core/slot-protocol.ts';
+import { latestStartOf } from './last-start.ts';
+import { MAX_ORIGINS, type ThrottleState } from './state.ts';
 
-/** Who wants the gap that long. */
+/** What makes the gap as long as it is. */
 export type GapReason = 'crawl' | 'operator' | 'crawl-delay' | 'backoff' | 'latency';
 
 export interface ThrottleGap {
@@ -12,9 +16,9 @@ export interface ThrottleGap {
 }
 
 /**
- * The gap between the requests so far and one for `next` (null: whoever comes). All ranges share one draw, so that a gap
- * between two pages of one crawl is spread evenly over its range, and a changed rule needs no new draw. Undrawn ranges
- * count in full.
+ * The gap between the requests so far and one for `next` (null: for any crawl) is the longest of all candidates. All ranges
+ * use the same draw. So gaps within one crawl are spread evenly over its range, and a setting may change without a new draw.
+ * Before the draw, the upper ends of the ranges count.
  */
 export function minDelayFor(
   state: ThrottleState,
@@ -22,96 +26,63 @@ export function minDelayFor(
   draw = state.draw ?? 1,
 ): ThrottleGap {
   const { operatorDelay, lastStart, leases } = state;
-  const delaysAfter = [
+  const crawlDelays = [
     ...(lastStart ? [lastStart.delayAfter] : []),
-    ...leases.map((open) => open.delayAfter),
+    ...leases.map(({ delayAfter }) => delayAfter),
+    ...(next ? [next.delay] : []),
   ];
-  const wishes: ThrottleGap[] = [
-    ...[...delaysAfter, ...(next ? [next.delay] : [])].map((delay) => crawlWish(delay, draw)),
+  const candidates: ThrottleGap[] = [
+    ...crawlDelays.map((delay) => ({ ms: pointIn(delay, draw), reason: 'crawl' as const })),
     { ms: operatorDelay ? pointIn(operatorDelay, draw) : 0, reason: 'operator' },
     { ms: longestCrawlDelay(state), reason: 'crawl-delay' },
     { ms: state.backoffMs, reason: 'backoff' },
-    { ms: latencyWish(state, next?.targetConcurrency ?? null), reason: 'latency' },
+    { ms: latencyGapMs(state, next?.targetConcurrency ?? null), reason: 'latency' },
   ];
-  return wishes.reduce((longest, wish) => (wish.ms > longest.ms ? wish : longest), {
-    ms: 0,
-    reason: 'crawl',
-  });
+  const none: ThrottleGap = { ms: 0, reason: 'crawl' };
+  return candidates.reduce((longest, candidate) => (candidate.ms > longest.ms ? candidate : longest), none);
 }
 
-/** No request for `next` may start before this. */
+/** No request for `next` may start before this time. */
 export function earliestStart(state: ThrottleState, next: Ask): number {
   const gapMs = minDelayFor(state, next).ms;
-  // Where neither lease wants a gap, neither needs to wait for the other: the order of their starts is free.
-  const inTheWay = state.leases.filter((open) => gapMs > 0 || open.lease.minGapMs > 0);
-  const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...inTheWay.map(latestStartOf)];
+  // Two leases without a gap do not wait for each other: either may start first.
+  const earlier = state.leases.filter((open) => gapMs > 0 || open.lease.minGapMs > 0);
+  const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...earlier.map(latestStartOf)];
   return Math.max(state.blockedUntil ?? 0, ...starts.map((start) => start + gapMs));
 }
 
-/**
- * The lease of the last request, if its start is all that the next one waits for: who measures the gap from there keeps every
- * promise. A block is none of that: it ends by the throttle's clock.
- */
-export function measurableFrom(
-  { lastStart, leases, blockedUntil }: ThrottleState,
-  now: number,
-): string | undefined {
-  const last = lastStart?.lease;
-  if (last === undefined || (blockedUntil ?? 0) > now) return undefined;
-  const others = leases.filter(({ lease }) => lease.id !== last.id);
-  return others.every((open) => latestStartOf(open) <= last.notBefore) ? last.id : undefined;
-}
-
-/** Unreported, its holder may yet send the request at the very last moment. */
-export function latestStartOf(open: OpenLease): number {
-  return open.startedAt ?? open.lease.startBy;
-}
-
-/**
- * Starts only ever move later: an error must lengthen the gap, never shorten it. A report out of order may put a start
- * within the delay of another, which is then still delayAfter.
- */
-export function recordStart(state: ThrottleState, start: LastStart): void {
-  if (state.lastStart === null) {
-    state.lastStart = start;
-    return;
-  }
-  const [earlier, later] =
-    start.at > state.lastStart.at ? [state.lastStart, start] : [start, state.lastStart];
-  const isPaidOff = later.at - earlier.at >= earlier.delayAfter.minMs;
-  // Both times are the latest possible. Only one that was granted after the other is sure to have been the later.
-  const isSurelyLater =
-    later.lease !== undefined &&
-    (later.lease.notBefore >= earlier.at || later.lease.id === earlier.lease?.id);
-  state.lastStart = {
-    at: later.at,
-    delayAfter: isPaidOff ? later.delayAfter : longerOf(earlier.delayAfter, later.delayAfter),
-    ...(isSurelyLater ? { lease: later.lease } : {}),
-  };
-}
-
-/** A draw made anew at each look would favour short delays: the first look to find one short enough would win. */
+/** Once per gap. If each tick drew again, the first short draw would win, and gaps would be shorter than configured. */
 export function drawOnce(state: ThrottleState, random: () => number): void {
   state.draw ??= random();
 }
 
+/** A domain has one gap, so the longest Crawl-delay of its origins counts for all of them. */
 export function longestCrawlDelay(state: ThrottleState): number {
   return Math.max(0, ...Object.values(state.crawlDelays));
 }
 
-function crawlWish(delay: DelayRange, draw: number): ThrottleGap {
-  return { ms: pointIn(delay, draw), reason: 'crawl' };
+export function learnCrawlDelay(
+  state: ThrottleState,
+  { origin, delayMs }: NonNullable<Release['crawlDelay']>,
+): void {
+  const { [origin]: _replaced, ...others } = state.crawlDelays;
+  const hasDelay = delayMs !== null && delayMs > 0;
+  state.crawlDelays = longestCrawlDelays(
+    hasDelay ? { ...others, [origin]: Math.ceil(Math.min(delayMs, state.config.maxCrawlDelayMs)) } : others,
+  );
 }
 
-/** A site that takes long to answer is asked less often: on average, so many requests of it are open as are aimed at. */
-function latencyWish({ stats }: ThrottleState, targetConcurrency: Ask['targetConcurrency']): number {
+/** Beyond the limit the shortest delays are dropped: they change nothing as long as the longer ones are known. */
+export function longestCrawlDelays(delays: Record<string, number>): Record<string, number> {
+  const longestFirst = Object.entries(delays).sort(([, one], [, other]) => other - one);
+  return Object.fromEntries(longestFirst.slice(0, MAX_ORIGINS));
+}
+
+/** With this gap, `targetConcurrency` requests are open at a time on average. */
+function latencyGapMs({ stats }: ThrottleState, targetConcurrency: Ask['targetConcurrency']): number {
   return targetConcurrency === null ? 0 : Math.ceil((stats.averageDurationMs ?? 0) / targetConcurrency);
 }
 
 function pointIn({ minMs, maxMs }: DelayRange, draw: number): number {
   return Math.ceil(minMs + draw * (maxMs - minMs));
-}
-
-function longerOf(one: DelayRange, other: DelayRange): DelayRange {
-  return { minMs: Math.max(one.minMs, other.minMs), maxMs: Math.max(one.maxMs, other.maxMs) };
 }

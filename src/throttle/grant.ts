@@ -1,34 +1,30 @@
-/** Turning a ticket into a lease. */
+/** Turns a ticket into a lease. */
 
 import type { Lease } from '../core/slot-protocol.ts';
-import { earliestStart, measurableFrom, minDelayFor } from './gap.ts';
+import { earliestStart, minDelayFor } from './gap.ts';
+import { measurableFrom } from './last-start.ts';
 import { eligible } from './origin-outage.ts';
 import { removeGranted } from './queue.ts';
 import { startWindowFor } from './start-window.ts';
 import type { QueuedTicket, ThrottleState } from './state.ts';
 
 /**
- * When the ticket, being next, gets its lease: a little ahead of its slot, so that the way to the worker costs no time.
- * null: not by waiting; only a release, an operator, or a write of the row lets it go.
+ * When the next ticket can be granted: a little before its slot, so that delivery of the lease costs no time. null: no
+ * amount of waiting helps; it takes a release, an operator, or a write of the row.
  */
 export function grantableAt(state: ThrottleState, next: QueuedTicket): number | null {
-  if (state.openedAt === null || state.paused || state.leases.length >= allowedConcurrency(state, next))
-    return null;
-  if (next.delay.maxMs > state.persistedBounds.maxGapMs) return null;
-  return earliestStart(state, next) - state.config.grantLeadMs;
+  const { openedAt, paused, leases, persistedBounds, config } = state;
+  if (openedAt === null || paused || leases.length >= allowedConcurrency(state, next)) return null;
+  if (next.delay.maxMs > persistedBounds.maxGapMs) return null;
+  return earliestStart(state, next) - config.grantLeadMs;
 }
 
-/** As with the gap, the more careful one decides: those who are out tolerate no more company than they asked for. */
+/** As with the gap, the most careful crawl decides, including those that hold leases. */
 function allowedConcurrency({ leases }: ThrottleState, next: QueuedTicket): number {
   return Math.min(next.concurrency, ...leases.map((open) => open.concurrency));
 }
 
-/** Whose lease it is: the first part of its id. */
-export function domainOfLease({ id }: Pick<Lease, 'id'>): string {
-  return id.slice(0, id.indexOf('/'));
-}
-
-/** The caller has seen that the ticket is next and `grantableAt` has come. */
+/** The caller has checked that the ticket is next and that `grantableAt` has passed. */
 export function grant(
   state: ThrottleState,
   next: QueuedTicket,
@@ -42,7 +38,7 @@ export function grant(
   const startBy = notBefore + startWindowFor(state, next.concurrency);
   const follows = measurableFrom(state, now);
   const lease: Lease = {
-    // Unique over all lives of all domains: requests are recorded under it. See domainOf.
+    // Unique over all domains and executions, because requests are recorded under it.
     id: `${state.domain}/${(state.openedAt ?? now).toString(36)}/${number}`,
     ticket: next.ticket,
     notBefore,
@@ -67,4 +63,9 @@ export function grant(
   state.draw = null;
   removeGranted(state.queue, next, oldest);
   return lease;
+}
+
+/** The domain whose throttle granted the lease: the first part of its id. */
+export function domainOfLease({ id }: Pick<Lease, 'id'>): string {
+  return id.slice(0, id.indexOf('/'));
 }

@@ -1,10 +1,13 @@
 /**
- * The throttle of one domain: who may send a request to it, and when. Plain functions on a plain JSON state, with the time
- * and the randomness passed in; the workflow around them only carries messages and timers.
+ * The throttle of one domain: which page may send a request to it, and when. Plain functions on a plain JSON state, with
+ * time and randomness passed in. The workflow around them only carries messages and timers.
  *
- * A life: `newThrottle` takes asks but grants nothing until its row of `domains` was read (`opened`). Pages `ask` and are
- * granted a lease at once or stand in the queue; `tick` grants what has come due. A lease ends by `release`, or expires.
- * `idleAt` says when the throttle may end, and `toStored` what it leaves behind for its next life.
+ * `newThrottle` queues asks, but grants nothing until its row of `domains` has been read (`open`). A page that asks (`ask`) is
+ * granted a lease at once or waits in the queue; `tick` grants what has become due. A lease ends by `release`, or it
+ * expires. `idleAt` tells when the throttle may end, `toStoredDomain` what it leaves for its next execution.
+ *
+ * To find out why a page waits, start with `minDelayFor` in gap.ts (the gap), nextInQueue in queue.ts (the order) and
+ * `grantableAt` in grant.ts (everything else that may prevent a grant).
  */
 
 export type * from '../core/slot-protocol.ts';
@@ -23,10 +26,10 @@ export {
   open,
   toStoredDomain,
 } from './lifecycle.ts';
-export { ignoreInFlight, pause, reset, resume, setDelay } from './operator.ts';
+export { pause, reset, resume, setDelay } from './operator.ts';
 export { type QueuePosition, queuePositionOf } from './queue-position.ts';
-export { parseOperatorDelay, validateAsk } from './refusal.ts';
 export { expire, release, reportStarted, reportUndelivered } from './release.ts';
 export { newThrottle, type ThrottleState } from './state.ts';
 export { type Tick, tick } from './tick.ts';
+export { parseOperatorDelay, validateAsk } from './validation.ts';
 export { type ThrottleView, view } from './view.ts';

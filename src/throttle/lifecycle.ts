@@ -1,4 +1,4 @@
-/** How a throttle's life begins from, and ends in, its row of `domains`. */
+/** An execution of a throttle begins with its row of `domains`, persists to it what it learns, and ends with it. */
 
 import {
   emptyStats,
@@ -6,15 +6,15 @@ import {
   type PersistedBounds,
   type StoredDomain,
 } from '../core/slot-protocol.ts';
-import { longestOf } from './crawl-delays.ts';
-import { latestStartOf, minDelayFor, recordStart } from './gap.ts';
+import { longestCrawlDelays, minDelayFor } from './gap.ts';
+import { latestStartOf, recordStart } from './last-start.ts';
 import { forgetLearned } from './operator.ts';
 import { wantedStartWindowMs } from './start-window.ts';
 import type { ThrottleState } from './state.ts';
 
 /**
- * The row has been read and is marked as not clean. A life that did not end in order may have
- * left leases behind that nobody here knows: the last of them counts as started at the last moment it allows.
+ * The row has been read and marked as not clean. If the previous execution crashed, leases may still be held that this one
+ * does not know. The last of them counts as started at the last moment that it allows.
  */
 export function open(
   state: ThrottleState,
@@ -25,19 +25,19 @@ export function open(
   state.openedAt = now;
   state.epoch = epoch;
   state.persistedBounds = persistedBounds;
-  const said = state.changedBeforeOpening;
+  const changed = state.changedBeforeOpening;
   state.changedBeforeOpening = [];
-  const knowsBetter = state.hasReadRow;
+  const isReopening = state.hasReadRow;
   state.hasReadRow = true;
-  if (!stored || knowsBetter) return;
+  if (!stored || isReopening) return;
 
-  if (!said.includes('delay')) state.operatorDelay = stored.delay;
-  if (!said.includes('paused')) state.paused = stored.paused;
-  state.crawlDelays = longestOf({ ...stored.crawlDelays, ...state.crawlDelays });
+  if (!changed.includes('delay')) state.operatorDelay = stored.delay;
+  if (!changed.includes('paused')) state.paused = stored.paused;
+  state.crawlDelays = longestCrawlDelays({ ...stored.crawlDelays, ...state.crawlDelays });
   const { withdrawn } = state.stats;
   state.stats = { ...emptyStats(), ...stored.stats, active: state.leases.length };
   state.stats.withdrawn += withdrawn;
-  if (said.includes('learned')) forgetLearned(state);
+  if (changed.includes('learned')) forgetLearned(state);
   else {
     state.backoffMs = stored.backoffMs;
     state.blockedUntil = stored.blockedUntil;
@@ -54,15 +54,15 @@ export function open(
 }
 
 /**
- * When the throttle may end if nobody comes: its gap has run out and it has been idle for long. null: not by waiting; a
- * paused domain stays, and so does one with pages in the queue or leases out.
+ * When the throttle may end if no page asks: its gap has passed, and it has been idle for long. null: it may not end; the
+ * domain is paused, pages are queued, or leases are held.
  */
 export function idleAt(state: ThrottleState): number | null {
   const { openedAt, paused, queue, leases, lastStart, blockedUntil, outages, config } = state;
   if (openedAt === null || paused || queue.waiting.length > 0 || leases.length > 0) return null;
   const gapOverAt = lastStart ? lastStart.at + minDelayFor(state, null, 1).ms : 0;
-  const upAgainAt = Object.values(outages).map(({ until }) => until);
-  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0, ...upAgainAt) + config.idleTimeoutMs;
+  const probesAt = Object.values(outages).map(({ until }) => until);
+  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0, ...probesAt) + config.idleTimeoutMs;
 }
 
 export function isIdle(state: ThrottleState, now: number): boolean {
@@ -70,25 +70,23 @@ export function isIdle(state: ThrottleState, now: number): boolean {
   return at !== null && at <= now;
 }
 
-/** The end is being written: until `opened` again, asks are queued and nothing is granted. */
+/** The final row is being written. Until `open` is called again, asks are queued and nothing is granted. */
 export function close(state: ThrottleState): void {
   state.openedAt = null;
 }
 
-/** Nothing came while the end was written: nobody in the queue, no lease out, no word of an operator. */
+/** Nothing arrived while the final row was written: no ask, and no change by an operator. */
 export function mayEnd({ queue, leases, changedBeforeOpening }: ThrottleState): boolean {
   return queue.waiting.length === 0 && leases.length === 0 && changedBeforeOpening.length === 0;
 }
 
-/** `clean` only for the last write of an orderly end: no lease is out and none will be granted. */
+/** `clean` is for the last write of an execution that ends in order: no lease is held and none will be granted. */
 export function toStoredDomain(state: ThrottleState, clean: boolean): StoredDomain {
   const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...state.leases.map(latestStartOf)];
-  const { maxGapMs: gapMs, maxStartWindowMs: startWindowMs } = boundsToPersist(state);
   return {
     clean,
     lastStart: starts.length > 0 ? Math.max(...starts) : null,
-    maxGapMs: gapMs,
-    maxStartWindowMs: startWindowMs,
+    ...boundsToPersist(state),
     delay: state.operatorDelay,
     paused: state.paused,
     backoffMs: state.backoffMs,
@@ -101,10 +99,10 @@ export function toStoredDomain(state: ThrottleState, clean: boolean): StoredDoma
   };
 }
 
-/** Twice the window wanted now: a window that grows slowly need not be written at every step. */
+/** Twice the window needed now, so that a window that grows slowly is not written at every step. */
 const HEADROOM = 2;
 
-/** What the row has to assure for those in the queue, and for those who are out, to be served. */
+/** Bounds wide enough for all tickets in the queue and all leases that are held. */
 export function boundsToPersist(state: ThrottleState): PersistedBounds {
   const { config, lastStart, leases, queue } = state;
   const delays = [
@@ -123,27 +121,24 @@ export function boundsToPersist(state: ThrottleState): PersistedBounds {
   };
 }
 
-/** Somebody is not served, or not as well as he could be, before the row is written. */
+/** The persisted bounds prevent a grant, or make its start window shorter than it should be. */
 export function boundsTooNarrow(state: ThrottleState): boolean {
-  const { maxGapMs: gapMs } = boundsToPersist(state);
+  const { persistedBounds } = state;
   return (
-    gapMs > state.persistedBounds.maxGapMs ||
-    wantedStartWindowMs(state) > state.persistedBounds.maxStartWindowMs
+    boundsToPersist(state).maxGapMs > persistedBounds.maxGapMs ||
+    wantedStartWindowMs(state) > persistedBounds.maxStartWindowMs
   );
 }
 
-/** The row is being written: until that is done it may say either. */
+/** While a write is in flight, the row may have the old bounds or the new ones: only the narrower ones are safe. */
 export function beginPersist(
   { persistedBounds }: ThrottleState,
-  { maxGapMs: lastGapMs, maxStartWindowMs: startWindowMs }: StoredDomain,
+  { maxGapMs, maxStartWindowMs }: PersistedBounds,
 ): void {
-  persistedBounds.maxGapMs = Math.min(persistedBounds.maxGapMs, lastGapMs);
-  persistedBounds.maxStartWindowMs = Math.min(persistedBounds.maxStartWindowMs, startWindowMs);
+  persistedBounds.maxGapMs = Math.min(persistedBounds.maxGapMs, maxGapMs);
+  persistedBounds.maxStartWindowMs = Math.min(persistedBounds.maxStartWindowMs, maxStartWindowMs);
 }
 
-export function endPersist(
-  state: ThrottleState,
-  { maxGapMs: lastGapMs, maxStartWindowMs: startWindowMs }: StoredDomain,
-): void {
-  state.persistedBounds = { maxGapMs: lastGapMs, maxStartWindowMs: startWindowMs };
+export function endPersist(state: ThrottleState, { maxGapMs, maxStartWindowMs }: PersistedBounds): void {
+  state.persistedBounds = { maxGapMs, maxStartWindowMs };
 }

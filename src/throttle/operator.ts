@@ -1,41 +1,38 @@
-/** A person's hand on the domain while it runs. Effective with the next grant, for the page already waiting too. */
+/** What an operator may change while a domain is crawled. Takes effect from the next grant, also for pages already queued. */
 
 import type { DelayRange } from '../core/slot-protocol.ts';
 import type { ThrottleState } from './state.ts';
 
-/** null: the domain has no delay of its own any more; the crawls' delays alone count. */
+/** null removes the operator's delay. */
 export function setDelay(state: ThrottleState, delay: DelayRange | null): void {
   state.operatorDelay = delay;
-  changedBeforeOpening(state, 'delay');
+  rememberChange(state, 'delay');
 }
 
 export function pause(state: ThrottleState): void {
   state.paused = true;
-  changedBeforeOpening(state, 'paused');
+  rememberChange(state, 'paused');
 }
 
 export function resume(state: ThrottleState): void {
   state.paused = false;
-  changedBeforeOpening(state, 'paused');
+  rememberChange(state, 'paused');
 }
 
 /**
- * As though the domain were met for the first time, but for what politeness rests on: the last start, and the site's own
- * wish in robots.txt, which nobody would read again before it is stale.
+ * Treats the domain as new, except for what politeness depends on: the last start, and the Crawl-delays, because robots.txt
+ * is not read again before it is stale.
  */
 export function reset(state: ThrottleState): void {
   setDelay(state, null);
   resume(state);
   forgetLearned(state);
-  changedBeforeOpening(state, 'learned');
-}
-
-/** What is in flight when a domain is reset was asked for before it: how that is received teaches no backoff any more. */
-export function ignoreInFlight(state: ThrottleState): void {
+  // Responses to requests that are in flight now do not increase the backoff either.
   state.backoffGrewAfter = state.stats.granted;
+  rememberChange(state, 'learned');
 }
 
-/** What was learned from how the site answers. */
+/** Forgets what the site's responses have taught. */
 export function forgetLearned(state: ThrottleState): void {
   state.backoffMs = 0;
   state.blockedUntil = null;
@@ -44,10 +41,8 @@ export function forgetLearned(state: ThrottleState): void {
   state.stats = { ...state.stats, averageDurationMs: null, recentResponses: [] };
 }
 
-function changedBeforeOpening(
-  state: ThrottleState,
-  what: ThrottleState['changedBeforeOpening'][number],
-): void {
+/** Until the row has been read, changes are remembered so that the row does not undo them. */
+function rememberChange(state: ThrottleState, what: ThrottleState['changedBeforeOpening'][number]): void {
   if (state.openedAt === null && !state.changedBeforeOpening.includes(what)) {
     state.changedBeforeOpening.push(what);
   }

@@ -1,12 +1,12 @@
 /**
- * Origins that cannot be connected to. Their pages stand aside instead of each running into the same timeout; when the
- * down-time is over, one page at a time knocks (half-open), and its luck decides for all. Kept by origin: that
- * http://example.org:8080 refuses connections says nothing about https://example.org. Where requests got through before,
- * the first failure may be a hiccup: then the next page knocks at once, and only if that fails too is the origin down.
+ * Origins that cannot be connected to. Their pages are deferred, so that not each of them runs into the same timeout. After
+ * the retry time one page at a time probes the origin, as in a half-open circuit breaker, and the result counts for all. Outages
+ * are kept per origin: if http://example.org:8080 refuses connections, https://example.org may still be up. If requests
+ * succeeded before, a first failure may be a hiccup. Then the next page probes at once, and a second failure begins the outage.
  */
 
 import type { Ask, SlotAnswer } from '../core/slot-protocol.ts';
-import { endOfBlock } from './jitter.ts';
+import { jitteredEnd } from './numbers.ts';
 import {
   MAX_ORIGINS,
   MAX_OUTAGES,
@@ -17,17 +17,17 @@ import {
   type ThrottleState,
 } from './state.ts';
 
-/** Pages that stood aside come back over this part of the down-time rather than in one rush. */
+/** Deferred pages return over this fraction of the retry time rather than all at once. */
 const RETURN_SPREAD = 0.25;
 
-/** Of what went wrong, in characters: it comes from outside, and is carried along for as long as the outage lasts. */
-const ERROR_KEPT = 300;
+/** Errors come from outside and are carried along for the whole outage. */
+const MAX_ERROR_LENGTH = 300;
 
 export function recordReached(state: ThrottleState, { origin, number }: OpenLease): void {
   const { [origin]: before = 0, ...others } = state.lastReached;
-  state.lastReached = latestOf({ ...others, [origin]: Math.max(before, number) });
+  state.lastReached = mostRecent({ ...others, [origin]: Math.max(before, number) });
   const outage = state.outages[origin];
-  // A connection that was made before the trouble says nothing about the time after it.
+  // A connection that was made before the last failure does not end the outage.
   if (outage && number > outage.grewAfter) delete state.outages[origin];
 }
 
@@ -39,23 +39,23 @@ export function recordUnreachable(
   random: () => number,
 ): void {
   const { config, lastReached } = state;
-  const isOvertaken = (lastReached[origin] ?? 0) > number;
+  const hasSucceededSince = (lastReached[origin] ?? 0) > number;
   const known = state.outages[origin];
-  if (isOvertaken || (known && number <= known.grewAfter)) return;
-  // So long after its end that all would have been given up in between, nobody has tried: this one begins anew.
+  if (hasSucceededSince || (known && number <= known.grewAfter)) return;
+  // After a time in which all pages would have been given up, this is a new outage.
   const earlier = known && now <= known.until + config.outageGiveUpMs ? known : null;
   const failures = earlier ? earlier.failures + 1 : lastReached[origin] === undefined ? 1 : 0;
   const outage: OpenOutage = {
     since: earlier?.since ?? now,
-    until: endOfBlock(now, downSpanMs(state, failures), random),
+    until: jitteredEnd(now, retryMs(state, failures), random),
     failures,
-    error: error.slice(0, ERROR_KEPT),
+    error: error.slice(0, MAX_ERROR_LENGTH),
     grewAfter: state.stats.granted,
   };
-  state.outages = longestOf({ ...state.outages, [origin]: outage });
+  state.outages = longestOutages({ ...state.outages, [origin]: outage });
 }
 
-/** What a page hears while its origin is down; null: it may stand in the queue. */
+/** The answer to an ask for an origin that is down. null: the ask may be queued. */
 export function downAnswer(
   state: ThrottleState,
   { origin }: Ask,
@@ -67,7 +67,7 @@ export function downAnswer(
   const { until, since, failures, error } = outage;
   return {
     kind: 'down',
-    retryAt: Math.ceil(until + RETURN_SPREAD * downSpanMs(state, failures) * random()),
+    retryAt: Math.ceil(until + RETURN_SPREAD * retryMs(state, failures) * random()),
     since,
     reason: `${origin} cannot be reached: ${error}`,
     givenUp: now - since >= state.config.outageGiveUpMs,
@@ -75,14 +75,14 @@ export function downAnswer(
   };
 }
 
-/** The queue without those whose origin is down, or is being tried by another page. */
+/** The queue without tickets whose origin is down or is being probed by another page. */
 export function eligible(state: ThrottleState, now: number): Queue {
   const { queue, outages } = state;
   if (Object.keys(outages).length === 0) return queue;
   return { ...queue, waiting: queue.waiting.filter((ticket) => mayProbe(state, ticket, now)) };
 }
 
-/** When the next down-time ends that somebody in the queue waits for; null: nobody does. */
+/** When the next origin may be probed that a queued ticket waits for. null: none. */
 export function nextProbeAt({ queue, outages }: ThrottleState, now: number): number | null {
   if (Object.keys(outages).length === 0) return null;
   const ends = queue.waiting.map(({ origin }) => outages[origin]?.until ?? 0).filter((until) => until > now);
@@ -92,19 +92,19 @@ export function nextProbeAt({ queue, outages }: ThrottleState, now: number): num
 function mayProbe({ outages, leases }: ThrottleState, { origin }: QueuedTicket, now: number): boolean {
   const outage = outages[origin];
   if (!outage) return true;
-  const isBeingTried = leases.some((open) => open.origin === origin && open.number > outage.grewAfter);
-  return outage.until <= now && !isBeingTried;
+  const isBeingProbed = leases.some((open) => open.origin === origin && open.number > outage.grewAfter);
+  return outage.until <= now && !isBeingProbed;
 }
 
-function downSpanMs({ config }: ThrottleState, failures: number): number {
+function retryMs({ config }: ThrottleState, failures: number): number {
   return failures === 0 ? 0 : Math.min(config.maxOutageRetryMs, config.outageRetryMs * 2 ** (failures - 1));
 }
 
-function latestOf(lastReached: Record<string, number>): Record<string, number> {
+function mostRecent(lastReached: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(lastReached).slice(-MAX_ORIGINS));
 }
 
-function longestOf(outages: Record<string, OpenOutage>): Record<string, OpenOutage> {
+function longestOutages(outages: Record<string, OpenOutage>): Record<string, OpenOutage> {
   const longestFirst = Object.entries(outages).sort(([, one], [, other]) => other.until - one.until);
   return Object.fromEntries(longestFirst.slice(0, MAX_OUTAGES));
 }

@@ -1,31 +1,31 @@
 /**
- * Who is next. Pages that have just spent a slot on robots.txt go first; then, at least every fifth time, the oldest ticket
- * (strict priority would starve the rest); otherwise the best priority, crawls taking turns within it, each crawl first
- * come, first served. Whoever is next is not overtaken for wanting a longer delay or less concurrency: else it might
- * wait for ever.
+ * Which ticket is next. Pages that have just spent a slot on robots.txt go first. Otherwise the best priority goes, crawls take
+ * turns within it, and each crawl is served in order of arrival. At least every fifth grant goes to the oldest ticket, because
+ * strict priority would starve the others. The next ticket is never overtaken because it needs a longer delay or less
+ * concurrency, or it might wait forever.
  */
 import { MAX_SERVED_CRAWLS, type Queue, type QueuedTicket } from './state.ts';
 
-/** Grants in a row that may pass the oldest ticket by. */
-const MAY_PASS_OLDEST = 4;
+/** Consecutive grants that may pass over the oldest ticket. */
+const MAX_PASSES = 4;
 
 export function nextInQueue(queue: Queue): QueuedTicket | undefined {
-  const atFront = queue.waiting.find((ticket) => ticket.atFront);
-  if (atFront) return atFront;
+  const front = queue.waiting.find((ticket) => ticket.atFront);
+  if (front) return front;
   const oldest = queue.waiting[0];
-  if (queue.passedOldest >= MAY_PASS_OLDEST) return oldest;
+  if (queue.passedOldest >= MAX_PASSES) return oldest;
 
   const turnOf = turns(queue);
-  const goesBefore = (one: QueuedTicket, other: QueuedTicket) =>
+  const compare = (one: QueuedTicket, other: QueuedTicket) =>
     one.priority - other.priority || turnOf(one.crawlId) - turnOf(other.crawlId);
   let best = oldest;
   for (const ticket of queue.waiting) {
-    if (best && goesBefore(ticket, best) < 0) best = ticket;
+    if (best && compare(ticket, best) < 0) best = ticket;
   }
   return best;
 }
 
-/** The ticket has got its slot: it leaves, and its crawl goes to the end of the turn. `oldest` of those who could go. */
+/** Removes a ticket that was granted and ends its crawl's turn. `oldest` is the oldest ticket that could have been granted. */
 export function removeGranted(queue: Queue, ticket: QueuedTicket, oldest = queue.waiting[0]): void {
   if (oldest === ticket) queue.passedOldest = 0;
   else if (!ticket.atFront) queue.passedOldest += 1;
@@ -35,7 +35,7 @@ export function removeGranted(queue: Queue, ticket: QueuedTicket, oldest = queue
   );
 }
 
-/** The next `count` in the order in which they will be served if nobody comes or goes. */
+/** The next `count` tickets in the order in which they will be granted if the queue does not change. */
 export function upcoming(queue: Queue, count: number): QueuedTicket[] {
   const rest: Queue = { ...queue };
   const order: QueuedTicket[] = [];
@@ -49,8 +49,8 @@ export function upcoming(queue: Queue, count: number): QueuedTicket[] {
 }
 
 /**
- * The ticket's place, 1 is next. Counted rather than played through, so that asking stays cheap in a long queue; where the
- * oldest ticket's right mixes with the priorities it is off by the few it lets in between.
+ * The ticket's position; 1 is next. It is computed rather than simulated, so that an ask stays cheap when the queue is long. It may
+ * be off by a few when grants to the oldest tickets mix with priorities.
  */
 export function positionOf(queue: Queue, ticket: QueuedTicket): number {
   const older = queue.waiting.slice(0, queue.waiting.indexOf(ticket));
@@ -60,11 +60,11 @@ export function positionOf(queue: Queue, ticket: QueuedTicket): number {
   const others = queue.waiting.filter((other) => !other.atFront);
   const better = others.filter((other) => other.priority < ticket.priority).length;
   const byPriority = fronts.length + better + turnsBefore(queue, ticket, others, older) + 1;
-  const byAge = fronts.length + (MAY_PASS_OLDEST + 1) * (older.length + 1) - queue.passedOldest;
+  const byAge = fronts.length + (MAX_PASSES + 1) * (older.length + 1) - queue.passedOldest;
   return Math.max(1, Math.min(byPriority, byAge));
 }
 
-/** How many of the same priority go before the ticket while the crawls take turns. */
+/** How many tickets of the same priority go before this one while the crawls take turns. */
 function turnsBefore(
   queue: Queue,
   ticket: QueuedTicket,
@@ -93,7 +93,7 @@ function turnsBefore(
   return before;
 }
 
-/** Ranks crawls by how long ago they were served, those never served first. */
+/** Ranks crawls by their last grant: crawls without one first, then the longest ago. */
 function turns(queue: Queue): (crawlId: string) => number {
   const ranks = new Map(queue.served.map((crawl, index) => [crawl, index + 1]));
   return (crawlId) => ranks.get(crawlId) ?? 0;

@@ -1,6 +1,6 @@
 /**
- * All that a throttle knows, as plain JSON: it is carried through continue-as-new as it is. Everything that grows has a
- * bound: the queue by `queueLimit`, the leases by the crawls' concurrency, the rest by the constants here.
+ * Everything that a throttle knows, as plain JSON: continue-as-new carries it as it is. Everything that grows has a limit: the
+ * queue has `queueLimit`, the leases the concurrency of the crawls, the rest the constants here.
  */
 import {
   type Ask,
@@ -13,15 +13,14 @@ import {
   type ThrottleConfig,
 } from '../core/slot-protocol.ts';
 
-/** Leases remembered after their end, so that a late report is judged by the lease it speaks of. */
+/** Finished leases kept, so that a late report can be checked against its lease. */
 export const MAX_FINISHED_LEASES = 256;
-/** Crawls whose turn is remembered while they have nobody in the queue. */
+/** Crawls whose turn is kept while none of their pages is queued. */
 export const MAX_SERVED_CRAWLS = 64;
-/** Origins whose Crawl-delay is remembered; only the longest one counts. */
+/** Origins whose Crawl-delay is kept. Only the longest one counts. */
 export const MAX_ORIGINS = 16;
-/** Origins known to be down. One that is forgotten is found out once more, at the cost of an attempt. */
+/** Origins with an outage that are kept. An outage that is dropped costs one more failed request. */
 export const MAX_OUTAGES = 64;
-/** Requests whose responseClass is remembered. */
 export const MAX_RECENT_RESPONSES = 20;
 
 export interface QueuedTicket extends Ask {
@@ -33,25 +32,26 @@ export interface Queue {
   waiting: QueuedTicket[];
   /** Crawls by their last grant, the latest at the end. */
   served: string[];
-  /** Grants that passed the oldest ticket by, since one last went to it. */
+  /** Grants that passed over the oldest ticket since the last grant to an oldest ticket. */
   passedOldest: number;
 }
 
+/** A lease that is held. */
 export interface OpenLease {
   lease: Lease;
-  /** Counts the grants of this throttle. */
+  /** Grants of this throttle are numbered. */
   number: number;
   workflowId: string;
   crawlId: string;
   origin: string;
-  /** Delay that its crawl wants after it. */
+  /** Delay of its crawl after this request. */
   delayAfter: DelayRange;
-  /** Open fetches that its crawl tolerates, this one included. */
+  /** Concurrent fetches that its crawl allows, this one included. */
   concurrency: number;
   grantedAt: number;
-  /** null: not reported yet, it may be any time up to `startBy`. */
+  /** null: not reported yet, so it may be any time up to `startBy`. */
   startedAt: number | null;
-  /** It went out as the answer to an ask: somebody may hold it although the signal found nobody. */
+  /** The lease was the answer to an ask. It may be held even if its signal could not be delivered. */
   answered: boolean;
 }
 
@@ -62,54 +62,53 @@ export interface FinishedLease {
 }
 
 export interface OpenOutage extends OriginOutage {
-  /** Leases up to this number were out when it last failed: their reports are part of the same event. */
+  /** Leases up to this number were held at the last failure. Their failures belong to the same event. */
   grewAfter: number;
 }
 
-/** The latest moment at which a request may have started, and the delay its crawl wants after it. */
+/** The latest time at which a request may have started, and the delay of its crawl after it. */
 export interface LastStart {
   at: number;
   delayAfter: DelayRange;
-  /** Of the request that started then, where it is known to have been the last; unset: it is not, or somebody assumes the worst. */
+  /** Lease of that request. Absent: the last request is not known with certainty, or the time is a worst case. */
   lease?: Pick<Lease, 'id' | 'notBefore'>;
 }
 
 export interface ThrottleState {
   domain: string;
   config: ThrottleConfig;
-  /** Of the row's opening by this life; 0 before it. */
+  /** Epoch of the row as this execution opened it. 0 before that. */
   epoch: number;
-  /** What the row says about the leases of this life. */
   persistedBounds: PersistedBounds;
-  /** null: the row of `domains` has not been read yet, or the end is being written to it: nothing may be granted. */
+  /** null: the row of `domains` has not been read yet, or the final row is being written. Nothing may be granted. */
   openedAt: number | null;
-  /** The row was read once: from then on this state knows better than the row, which it alone writes. */
+  /** After the first read this state is newer than the row, which no other execution writes. */
   hasReadRow: boolean;
   queue: Queue;
   leases: OpenLease[];
   /** The latest at the end. */
   finished: FinishedLease[];
   lastStart: LastStart | null;
-  /** Where in its range every delay of the next gap lies, 0 to 1; null: not needed yet. Drawn once a gap. */
+  /** Where in its range each delay of the next gap lies, from 0 to 1. Drawn once per gap; null before. */
   draw: number | null;
-  /** The operator's own delay for the domain; null: none. */
+  /** null: none. */
   operatorDelay: DelayRange | null;
   paused: boolean;
-  /** What the operator said before the row was read, and the row must not undo. */
+  /** What an operator changed before the row was read. The row must not undo it. */
   changedBeforeOpening: Array<'delay' | 'paused' | 'learned'>;
-  /** 0: the site is well. */
+  /** 0: the site is not overloaded. */
   backoffMs: number;
-  /** Leases up to this number were out when the backoff last grew: their reports are part of the same event. */
+  /** Leases up to this number were held when the backoff last grew. Their responses belong to the same event. */
   backoffGrewAfter: number;
-  /** Retry-After: nothing starts before this; null: not asked for. */
+  /** End of a Retry-After. Nothing starts before it. null: none. */
   blockedUntil: number | null;
-  /** In ms by origin. */
+  /** In ms, by origin. */
   crawlDelays: Record<string, number>;
   /** By origin. */
   outages: Record<string, OpenOutage>;
-  /** Number of the latest lease with which a connection came about, by origin; the latest at the end. */
+  /** Number of the latest lease that made a connection, by origin; the latest at the end. */
   lastReached: Record<string, number>;
-  /** Moving average from grant to request start; null before the first. */
+  /** Moving average of the time from grant to request start. null before the first. */
   grantToStartMs: number | null;
   stats: DomainStats;
 }

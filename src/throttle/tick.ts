@@ -1,4 +1,4 @@
-/** Time has passed or something has changed: end what is overdue, grant what may go, say when to look again. */
+/** Called when time has passed or something has changed: expires leases, grants what is due, and returns when to call again. */
 
 import type { Grant } from '../core/slot-protocol.ts';
 import { drawOnce } from './gap.ts';

@@ -1,35 +1,35 @@
-/** What a person sees of a domain: why the next page has to wait, and for how long. */
+/** What a person sees of a domain: why its next page waits, and for how long. */
 
 import type { DelayRange, DomainStats, OriginOutage, ResponseClass } from '../core/slot-protocol.ts';
-import { expectedAt } from './eta.ts';
 import { type GapReason, longestCrawlDelay, minDelayFor } from './gap.ts';
 import { eligible, nextProbeAt } from './origin-outage.ts';
 import { nextInQueue, upcoming } from './queue.ts';
+import { expectedAt } from './queue-position.ts';
 import type { ThrottleState } from './state.ts';
 
-const SHOWN_IN_QUEUE = 10;
+const MAX_SHOWN = 10;
 
 export interface ThrottleView {
   domain: string;
   now: number;
-  /** loading: its row has not been read yet, so nothing is granted. down: whatever of it was tried lately. */
+  /** `loading`: its row has not been read yet, so nothing is granted. `down`: all of its known origins are. */
   phase: 'loading' | 'open' | 'paused' | 'blocked' | 'down';
-  /** The gap in force before the next request, and who wants it that long. */
+  /** The gap before the next request, and what makes it that long. */
   gapMs: number;
   gapReason: GapReason;
   operatorDelay: DelayRange | null;
   crawlDelayMs: number;
   backoffMs: number;
-  /** null: no Retry-After is running. */
+  /** End of a Retry-After. null: none. */
   blockedUntil: number | null;
-  /** Origins to which no connection came about the last time. */
+  /** Origins whose last connection failed. */
   outages: Array<OriginOutage & { origin: string }>;
-  /** Latest moment at which a request may have started; null: none so far. */
+  /** Latest time at which a request may have started. null: none yet. */
   lastStart: number | null;
-  /** null: nobody waits, or nobody will be served before a person resumes the domain. */
+  /** null: the queue is empty, or the domain is paused. */
   nextGrantAt: number | null;
   waiting: number;
-  /** The first few in the order in which they will be served. */
+  /** The next few tickets in the order in which they will be granted. */
   next: Array<{ workflowId: string; crawlId: string; priority: number; askedAt: number }>;
   leases: Array<{
     id: string;
@@ -38,7 +38,7 @@ export interface ThrottleView {
     startBy: number;
     startedAt: number | null;
   }>;
-  /** Among the last requests: how many they were, and how many of them failed. */
+  /** How many of the last requests failed. */
   recent: { requests: number; failures: number };
   stats: DomainStats;
 }
@@ -68,7 +68,7 @@ export function view(state: ThrottleState, now: number): ThrottleView {
     lastStart: state.lastStart?.at ?? null,
     nextGrantAt: state.paused ? null : next ? expectedAt(state, next, 1, now) : nextProbeAt(state, now),
     waiting: state.queue.waiting.length,
-    next: upcoming(queue, SHOWN_IN_QUEUE).map(({ workflowId, crawlId, priority, askedAt }) => ({
+    next: upcoming(queue, MAX_SHOWN).map(({ workflowId, crawlId, priority, askedAt }) => ({
       workflowId,
       crawlId,
       priority,
@@ -100,7 +100,7 @@ function phaseOf(state: ThrottleState, blockedUntil: number | null, now: number)
   return isDown(state, now) ? 'down' : 'open';
 }
 
-/** One origin that is down does not make the domain so while another one of it is fine. */
+/** A domain is down only if all of its origins are. */
 function isDown({ outages, lastReached, queue }: ThrottleState, now: number): boolean {
   const known = [
     ...Object.keys(outages),

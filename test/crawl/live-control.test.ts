@@ -53,7 +53,7 @@ describe('on the throttle of a domain', () => {
     await throttle().executeUpdate('setDelay', { args: ['30s'] });
     for (const bad of ['soon', 30, { minMs: 9, maxMs: 1 }, '2d']) {
       await expect(throttle().executeUpdate('setDelay', { args: [bad] })).rejects.toMatchObject({
-        cause: { message: expect.stringContaining(`The delay ${JSON.stringify(bad)} is refused: `) },
+        cause: { message: expect.stringContaining(`The delay ${JSON.stringify(bad)} is invalid: `) },
       });
     }
     await expect(throttle().executeUpdate('setDelay')).rejects.toMatchObject({

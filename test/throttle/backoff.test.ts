@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResponseClass } from '../../src/core/slot-protocol.ts';
-import {
-  ask,
-  ignoreInFlight,
-  release,
-  reportStarted,
-  reset,
-  type ThrottleState,
-  tick,
-} from '../../src/throttle/index.ts';
+import { ask, release, reportStarted, reset, type ThrottleState, tick } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle } from './support.ts';
 
 let hour = 0;
@@ -110,7 +102,6 @@ describe('backoff', () => {
     const lease = ask(state, anAsk('in flight'), NOON, middle);
     if (lease.kind !== 'granted') throw new Error(lease.kind);
     reset(state);
-    ignoreInFlight(state);
     const use = {
       kind: 'started',
       agoMs: 0,

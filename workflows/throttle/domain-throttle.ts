@@ -154,7 +154,6 @@ class Shell {
     setHandler(resetUpdate, () =>
       this.operate(() => {
         rules.reset(state);
-        rules.ignoreInFlight(state);
       }),
     );
     setHandler(stateQuery, () => rules.view(state, Date.now()));

@@ -1,7 +1,7 @@
 /** One run: pages of a few crawls on one domain, two machines, trouble for a while, then calm until all are done. */
 
 import type { Ask, DelayRange, ThrottleConfig } from '../../../src/core/slot-protocol.ts';
-import { ignoreInFlight, pause, reset, resume, setDelay } from '../../../src/throttle/index.ts';
+import { pause, reset, resume, setDelay } from '../../../src/throttle/index.ts';
 import { Wire } from './fetching.ts';
 import { type GrantCheck, Host } from './host.ts';
 import { Machine } from './machine.ts';
@@ -68,7 +68,6 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
     () =>
       host.operate((state) => {
         reset(state);
-        ignoreInFlight(state);
       }),
     () => pages[Math.floor(world.random() * pages.length)]?.leave(),
     () => world.chance(0.3) && host.terminate(),
