@@ -1,13 +1,13 @@
 /**
- * What a worker knows of the throttle's clock, and whether a lease allows a request right now. A worker does not trust its
- * own clock: from the local times around a call that brought the server's time back, it knows that time only as an
- * interval. `startBy` is judged by the late end of it and `notBefore` by the early end, so that an error of any clock makes
- * the gap between two requests longer, never shorter. What it does know is how long ago it sent a request itself: where that
- * is the one before, the gap is measured from it by the monotonic clock alone.
+ * What a worker knows about the throttle's clock, and whether a lease permits a request right now. A worker does not trust
+ * its own clock. From the local times before and after a call that returned the server's time, it knows that time only as an
+ * interval. `startBy` is compared with the late end and `notBefore` with the early end, so that an error of any clock
+ * makes a gap longer, never shorter. A worker does know how long ago it sent a request itself. If that was the previous
+ * request, it measures the gap with its monotonic clock alone.
  */
 import type { Lease } from '../core/slot-protocol.ts';
 
-/** Both local clocks read in one tick: the wall clock runs on while the machine sleeps, the monotonic one never jumps. */
+/** Both local clocks, read together. The wall clock goes on while the machine sleeps; the monotonic clock never jumps. */
 export interface ClockReading {
   /** Date.now() */
   wallMs: number;
@@ -21,23 +21,23 @@ export function readClocks(): ClockReading {
 
 export type StartVerdict =
   /**
-   * `startedAtEarly`: the server's time of the write, at most `errorMs` too early. It is what gets recorded. `measured`: the gap
-   * was measured from the request before.
+   * `startedAtEarly` is the server's time of the write, at most `errorMs` too early; it is recorded with the request.
+   * `measured`: the gap was measured from the previous request.
    */
   | { verdict: 'go'; startedAtEarly: number; errorMs: number; measured: boolean }
   | { verdict: 'wait'; ms: number }
   | { verdict: 'too-late' }
-  /** Take a new sample, or hand the lease back. */
-  | { verdict: 'no-clock'; why: 'never sampled' | 'sample too old' | 'suspended since' };
+  /** Take a new sample, or return the lease. */
+  | { verdict: 'no-clock'; reason: 'never sampled' | 'sample too old' | 'suspended since' };
 
-/** A request that this process wrote itself. */
+/** A request that this process sent. */
 export interface LocalRequestStart {
   at: ClockReading;
-  /** As it was recorded: its early end. */
+  /** The server's time as recorded: the early end of the interval. */
   serverMs: number;
 }
 
-/** Server time now: between these two. */
+/** The server's time lies between these two. */
 interface Interval {
   early: number;
   late: number;
@@ -49,74 +49,78 @@ interface Sample {
   after: ClockReading;
 }
 
-/** Half a sample: the server did something at that time, and we heard of it then. So it is later there by now. */
-interface Hearing {
-  serverThen: number;
-  heard: ClockReading;
+/** Half a sample: the server's time was `serverTime` at or before the local time `receivedAt`. */
+interface Observation {
+  serverTime: number;
+  receivedAt: ClockReading;
 }
 
-/** A sample older than this says nothing: a clock may have been set, a machine moved. */
-const SAMPLE_LIFE_MS = 5 * 60_000;
-/** Wall and monotonic clock further apart than this since the sample: the process was suspended, or a clock was set. */
-const CLOCKS_APART_MS = 500;
-/** The most by which NTP slews a clock; quartz alone is better than that. */
-const DRIFT = 500e-6;
-/** Server times, and the wall clock, are cut to whole milliseconds: the true time is up to this later. */
+/** Older samples are useless: a clock may have been set, or the machine moved. */
+const MAX_SAMPLE_AGE_MS = 5 * 60_000;
+/** If the wall clock and the monotonic clock have diverged further, the process was suspended or a clock was set. */
+const MAX_CLOCK_DIVERGENCE_MS = 500;
+/** NTP slews a clock by at most this; quartz alone is more precise. */
+const MAX_DRIFT = 500e-6;
+/** Server times and the wall clock are truncated to whole milliseconds, so the true time is up to this much later. */
 const ROUNDING_MS = 1;
-const SAMPLES_KEPT = 8;
-/** Two requests take their ways to a site at different speeds; it shall see the gap that we kept, or more, on a calm network. */
-const WAY_MS = 5;
+const MAX_SAMPLES = 8;
+/** Two requests reach a site at different speeds. On a calm network this much makes the site see the whole gap. */
+const NETWORK_MARGIN_MS = 5;
 
 export class ServerClock {
   #samples: Sample[] = [];
-  #hearing: Hearing | null = null;
+  #observation: Observation | null = null;
 
-  /** An answer carried the server's time; `before` was read as the call went out, `after` as the answer came in. */
+  /** A response carried the server's time. `before` was read when the call was sent, `after` when the response arrived. */
   sample(serverNow: number, before: ClockReading, after: ClockReading): void {
     this.#samples.push({ serverNow, before, after });
-    if (this.#samples.length <= SAMPLES_KEPT) return;
-    // The widest goes. Samples widen with age, so the rest is at once the recent and the precise.
+    if (this.#samples.length <= MAX_SAMPLES) return;
+    // Drop the widest interval. Intervals widen with age, so the recent and precise samples remain.
     const widths = this.#samples.map((sample) =>
       isFresh(sample.before, after) ? width(intervalOf(sample, after)) : Infinity,
     );
     this.#samples.splice(widths.indexOf(Math.max(...widths)), 1);
   }
 
-  /** Something came in that the server sent at that time. It often came more directly than an answer does. */
-  observe(serverThen: number, heard: ClockReading): void {
-    const hearing = { serverThen, heard };
-    const last = this.#hearing;
-    if (last === null || earliestBy(hearing, heard) >= earliestBy(last, heard) || !isFresh(last.heard, heard))
-      this.#hearing = hearing;
+  /** Something arrived that the server sent at `serverTime`, such as a task. Tasks often arrive faster than responses. */
+  observe(serverTime: number, receivedAt: ClockReading): void {
+    const observation = { serverTime, receivedAt };
+    const last = this.#observation;
+    if (
+      last === null ||
+      !isFresh(last.receivedAt, receivedAt) ||
+      earliestNow(observation, receivedAt) >= earliestNow(last, receivedAt)
+    )
+      this.#observation = observation;
   }
 
   /**
-   * To be asked in the very tick in which the request is written: a verdict is worth nothing a tick later. `before`: the request
-   * that the lease follows, if this process sent it.
+   * Must be called in the same tick as the write of the request: a verdict expires at once. `previous` is the request that the
+   * lease follows, if this process sent it.
    */
   checkStart(
     { notBefore, startBy, minGapMs }: Pick<Lease, 'notBefore' | 'startBy' | 'minGapMs'>,
     now: ClockReading,
-    before: LocalRequestStart | null = null,
+    previous: LocalRequestStart | null = null,
   ): StartVerdict {
     const known = this.#intervalAt(now);
-    if (known === null) return { verdict: 'no-clock', why: this.#whyNoClock(now) };
+    if (known === null) return { verdict: 'no-clock', reason: this.#whyNoClock(now) };
 
     if (known.late > startBy) return { verdict: 'too-late' };
-    const gapMs = minGapMs > 0 ? minGapMs + WAY_MS : 0;
-    const owedMs = before === null ? Infinity : gapMs - atLeastMs(before.at, now);
-    const waitMs = Math.min(owedMs, notBefore - known.early);
+    const gapMs = minGapMs > 0 ? minGapMs + NETWORK_MARGIN_MS : 0;
+    const restOfGapMs = previous === null ? Infinity : gapMs - minElapsedMs(previous.at, now);
+    const waitMs = Math.min(restOfGapMs, notBefore - known.early);
     if (waitMs > 0) return { verdict: 'wait', ms: Math.ceil(waitMs) };
-    // That one was recorded no later than it was, so this one is not recorded later than it is.
-    const sinceBefore = before !== null && owedMs <= 0 ? before.serverMs + minGapMs : -Infinity;
-    const startedAtEarly = Math.max(Math.floor(known.early), sinceBefore);
+    // The previous request was not recorded later than it was sent, so neither is this one.
+    const afterPrevious = previous !== null && restOfGapMs <= 0 ? previous.serverMs + minGapMs : -Infinity;
+    const startedAtEarly = Math.max(Math.floor(known.early), afterPrevious);
     const errorMs = Math.max(0, Math.ceil(known.late - startedAtEarly));
-    return { verdict: 'go', startedAtEarly, errorMs, measured: owedMs <= 0 };
+    return { verdict: 'go', startedAtEarly, errorMs, measured: restOfGapMs <= 0 };
   }
 
   /**
-   * Each sample is right, so the time lies in all of them: one had a quick way there, another a quick way back. Where they
-   * contradict each other somebody's clock was set, and the time may be in any of them. null: there is none.
+   * Every sample is right, so the time lies in the intersection of all intervals. If that is empty, a clock was set, and the
+   * time may lie in any of them. null: there is no fresh sample.
    */
   #intervalAt(now: ClockReading): Interval | null {
     const all = this.#samples
@@ -126,50 +130,52 @@ export class ServerClock {
     const [earlies, lates] = [all.map(({ early }) => early), all.map(({ late }) => late)];
     const [early, late] = [Math.max(...earlies), Math.min(...lates)];
     if (early > late) return { early: Math.min(...earlies), late: Math.max(...lates) };
-    const heard = this.#hearing;
-    const atLeast = heard !== null && isFresh(heard.heard, now) ? earliestBy(heard, now) : early;
+    const observed = this.#observation;
+    const atLeast =
+      observed !== null && isFresh(observed.receivedAt, now) ? earliestNow(observed, now) : early;
     return { early: atLeast <= late ? Math.max(early, atLeast) : early, late };
   }
 
-  #whyNoClock(now: ClockReading): Extract<StartVerdict, { verdict: 'no-clock' }>['why'] {
+  #whyNoClock(now: ClockReading): Extract<StartVerdict, { verdict: 'no-clock' }>['reason'] {
     if (this.#samples.length === 0) return 'never sampled';
     return this.#samples.every(({ before }) => isOld(before, now)) ? 'sample too old' : 'suspended since';
   }
 }
 
-/** For the release: a request written at `write` was written at least this long ago. */
+/** For the report of a start: the request was written at least this long ago. */
 export function elapsedAtLeastMs(write: ClockReading, now: ClockReading): number {
-  return Math.max(0, Math.floor(atLeastMs(write, now) - ROUNDING_MS));
+  return Math.max(0, Math.floor(minElapsedMs(write, now) - ROUNDING_MS));
 }
 
 function intervalOf({ serverNow, before, after }: Sample, now: ClockReading): Interval {
   const sinceBefore = elapsed(before, now);
-  // The monotonic clock may have stood still in a sleep too short to be noticed, but it never runs ahead of the time.
+  // The monotonic clock may have stopped during a sleep too short to be noticed, but it never runs ahead.
   const atMost = Math.max(sinceBefore.monotonicMs, sinceBefore.wallMs + ROUNDING_MS);
   return {
-    early: earliestBy({ serverThen: serverNow, heard: after }, now),
-    late: serverNow + ROUNDING_MS + atMost * (1 + DRIFT),
+    early: earliestNow({ serverTime: serverNow, receivedAt: after }, now),
+    late: serverNow + ROUNDING_MS + atMost * (1 + MAX_DRIFT),
   };
 }
 
-function earliestBy({ serverThen, heard }: Hearing, now: ClockReading): number {
-  return serverThen + atLeastMs(heard, now);
+/** The earliest that the server's time can be now. */
+function earliestNow({ serverTime, receivedAt }: Observation, now: ClockReading): number {
+  return serverTime + minElapsedMs(receivedAt, now);
 }
 
-/** True time between two readings: the monotonic clock may stand still while the machine sleeps, and never jumps ahead. */
-function atLeastMs(from: ClockReading, to: ClockReading): number {
-  return elapsed(from, to).monotonicMs * (1 - DRIFT);
+/** Lower limit of the true time between two readings: the monotonic clock may stop while the machine sleeps, but never jumps. */
+function minElapsedMs(from: ClockReading, to: ClockReading): number {
+  return elapsed(from, to).monotonicMs * (1 - MAX_DRIFT);
 }
 
-/** Whether what was read off the clocks then can be carried on until now. */
+/** Whether a reading can be extrapolated to now. */
 function isFresh(then: ClockReading, now: ClockReading): boolean {
   const { wallMs, monotonicMs } = elapsed(then, now);
-  return !isOld(then, now) && Math.abs(wallMs - monotonicMs) <= CLOCKS_APART_MS;
+  return !isOld(then, now) && Math.abs(wallMs - monotonicMs) <= MAX_CLOCK_DIVERGENCE_MS;
 }
 
 function isOld(then: ClockReading, now: ClockReading): boolean {
   const { wallMs, monotonicMs } = elapsed(then, now);
-  return Math.max(wallMs, monotonicMs) > SAMPLE_LIFE_MS;
+  return Math.max(wallMs, monotonicMs) > MAX_SAMPLE_AGE_MS;
 }
 
 function elapsed(from: ClockReading, to: ClockReading): ClockReading {

@@ -3,19 +3,19 @@ import { describe, expect, test } from 'vitest';
 import { type ClockReading, elapsedAtLeastMs, ServerClock } from '../../src/worker/server-clock.ts';
 import { NOON } from '../throttle/support.ts';
 
-/** A machine whose wall clock is an hour behind the server and whose monotonic clock began 1 s ago at noon. */
+/** Readings of a machine at noon plus `ms`. Its wall clock is an hour behind the server's; its monotonic clock started 1 s before noon. */
 const at = (ms: number): ClockReading => ({ wallMs: NOON - 3_600_000 + ms, monotonicMs: 1_000 + ms });
 const lease = { notBefore: NOON, startBy: NOON + 15_000, minGapMs: 1_000 };
 
-/** Learned in a call from noon to 100 ms later. */
+/** Has one sample, from a call that took the first 100 ms after noon. */
 function clock(): ServerClock {
   const clock = new ServerClock();
   clock.sample(NOON + 50, at(0), at(100));
   return clock;
 }
 
-describe('a worker', () => {
-  test('goes ahead within the lease, and records the earliest moment that it may be', () => {
+describe('a start', () => {
+  test('within the lease is allowed and recorded at its earliest possible time', () => {
     expect(clock().checkStart(lease, at(100))).toMatchObject({
       verdict: 'go',
       startedAtEarly: NOON + 50,
@@ -23,50 +23,53 @@ describe('a worker', () => {
     });
   });
 
-  test('judges notBefore by the early end of what it knows', () => {
+  test('waits until even the early end of the interval reaches notBefore', () => {
     expect(clock().checkStart({ ...lease, notBefore: NOON + 1_000 }, at(100))).toEqual({
       verdict: 'wait',
       ms: 950,
     });
   });
 
-  test('judges startBy by the late end of what it knows', () => {
+  test('is too late as soon as the late end of the interval passes startBy', () => {
     const best = clock();
     expect(best.checkStart({ ...lease, startBy: NOON + 152 }, at(100)).verdict).toBe('too-late');
     expect(best.checkStart({ ...lease, startBy: NOON + 153 }, at(100)).verdict).toBe('go');
   });
 
-  test('without a sample has no clock', () => {
-    expect(new ServerClock().checkStart(lease, at(0))).toEqual({ verdict: 'no-clock', why: 'never sampled' });
+  test('is not allowed before the first sample', () => {
+    expect(new ServerClock().checkStart(lease, at(0))).toEqual({
+      verdict: 'no-clock',
+      reason: 'never sampled',
+    });
   });
 
-  test('trusts no sample older than 5 minutes', () => {
+  test('does not rely on samples older than 5 minutes', () => {
     const longLease = { ...lease, startBy: NOON + 3_600_000 };
     expect(clock().checkStart(longLease, at(300_000)).verdict).toBe('go');
     expect(clock().checkStart(longLease, at(300_001))).toEqual({
       verdict: 'no-clock',
-      why: 'sample too old',
+      reason: 'sample too old',
     });
   });
 
-  test('trusts no sample since which its clocks went more than half a second apart', () => {
+  test('does not rely on a sample after the local clocks have diverged by more than half a second', () => {
     const woken = { ...at(4_000), monotonicMs: at(3_499).monotonicMs };
-    expect(clock().checkStart(lease, woken)).toEqual({ verdict: 'no-clock', why: 'suspended since' });
+    expect(clock().checkStart(lease, woken)).toEqual({ verdict: 'no-clock', reason: 'suspended since' });
   });
 
-  test('counts a sleep too short to be noticed against itself', () => {
+  test('allows for a sleep too short to be noticed', () => {
     const woken = { ...at(1_000), monotonicMs: at(600).monotonicMs };
     expect(clock().checkStart({ ...lease, startBy: NOON + 1_050 }, woken).verdict).toBe('too-late');
   });
 
-  test('uses the most precise of its recent samples', () => {
+  test('relies on the most precise of the recent samples', () => {
     const best = clock();
     best.sample(NOON + 210, at(205), at(215));
     for (let n = 0; n < 20; n += 1) best.sample(NOON + 1_000, at(300), at(1_700));
     expect(best.checkStart(lease, at(1_700))).toMatchObject({ verdict: 'go', errorMs: 14 });
   });
 
-  test('knows more from two samples than from either: one was quick on its way there, the other on its way back', () => {
+  test('combines samples: of two calls one had a fast request and the other a fast response', () => {
     const both = new ServerClock();
     both.sample(NOON + 5, at(0), at(100));
     both.sample(NOON + 195, at(100), at(200));
@@ -77,19 +80,19 @@ describe('a worker', () => {
     });
   });
 
-  test('knows that it is later by now than when the server last sent something', () => {
-    const hearing = clock();
-    hearing.observe(NOON + 140, at(145));
-    expect(hearing.checkStart(lease, at(145))).toMatchObject({
+  test('uses the time at which the server last sent something as a lower limit', () => {
+    const observing = clock();
+    observing.observe(NOON + 140, at(145));
+    expect(observing.checkStart(lease, at(145))).toMatchObject({
       verdict: 'go',
       startedAtEarly: NOON + 140,
       errorMs: 58,
     });
-    hearing.observe(NOON + 120, at(150));
-    expect(hearing.checkStart(lease, at(150))).toMatchObject({ startedAtEarly: NOON + 144 });
+    observing.observe(NOON + 120, at(150));
+    expect(observing.checkStart(lease, at(150))).toMatchObject({ startedAtEarly: NOON + 144 });
   });
 
-  test('does not believe to have heard from the future', () => {
+  test('ignores an observation that contradicts the samples', () => {
     const fooled = clock();
     fooled.observe(NOON + 10_000, at(100));
     expect(fooled.checkStart(lease, at(100))).toMatchObject({
@@ -99,7 +102,7 @@ describe('a worker', () => {
     });
   });
 
-  test('forgets what it heard before it was suspended', () => {
+  test('ignores an observation from before the process was suspended', () => {
     const woken = clock();
     woken.observe(NOON + 140, at(145));
     const asleep = (reading: ClockReading): ClockReading => ({
@@ -113,32 +116,32 @@ describe('a worker', () => {
     });
   });
 
-  test('believes all of its samples where they contradict each other: somebody has set a clock', () => {
+  test('satisfies all samples if they contradict each other because a clock was set', () => {
     const torn = clock();
     torn.sample(NOON + 1_050, at(100), at(200));
     expect(torn.checkStart({ ...lease, notBefore: NOON + 151 }, at(200))).toEqual({ verdict: 'wait', ms: 2 });
     expect(torn.checkStart({ ...lease, startBy: NOON + 1_100 }, at(200)).verdict).toBe('too-late');
   });
 
-  describe('that sent the request before itself', () => {
-    const before = { at: at(100), serverMs: NOON + 60 };
+  describe('after a request of the same process', () => {
+    const previous = { at: at(100), serverMs: NOON + 60 };
     const next = { ...lease, notBefore: NOON + 1_153 };
 
-    test('measures the gap from it, and a little for the way, less than which has not passed however fast its own clock runs', () => {
-      expect(clock().checkStart(next, at(1_105), before)).toEqual({ verdict: 'wait', ms: 1 });
-      expect(clock().checkStart(next, at(1_106), before)).toMatchObject({ verdict: 'go', measured: true });
+    test('measures the gap from that request, plus a margin for the network and for clock drift', () => {
+      expect(clock().checkStart(next, at(1_105), previous)).toEqual({ verdict: 'wait', ms: 1 });
+      expect(clock().checkStart(next, at(1_106), previous)).toMatchObject({ verdict: 'go', measured: true });
     });
 
-    test('records a start that is as far from the recorded one before', () => {
-      // What is known of the server's clock by now would make it ten milliseconds less.
-      expect(clock().checkStart(next, at(1_106), before)).toMatchObject({
+    test('is recorded a full gap after the recorded start of that request', () => {
+      // By the server's clock alone it would be ten milliseconds less.
+      expect(clock().checkStart(next, at(1_106), previous)).toMatchObject({
         startedAtEarly: NOON + 1_060,
         errorMs: 99,
       });
     });
 
-    test('needs no measure where the time has come by the server’s clock', () => {
-      const slept = { ...before, at: at(1_000) };
+    test('needs no measured gap once notBefore has passed by the server’s clock', () => {
+      const slept = { ...previous, at: at(1_000) };
       expect(clock().checkStart(next, at(1_300), slept)).toMatchObject({
         verdict: 'go',
         startedAtEarly: NOON + 1_249,
@@ -146,22 +149,22 @@ describe('a worker', () => {
       });
     });
 
-    test('takes no account of a sleep: it makes the gap longer', () => {
+    test('ignores time asleep, which makes the gap longer', () => {
       const woken = { ...at(1_400), monotonicMs: at(1_000).monotonicMs };
-      expect(clock().checkStart({ ...next, notBefore: NOON + 60_000 }, woken, before)).toEqual({
+      expect(clock().checkStart({ ...next, notBefore: NOON + 60_000 }, woken, previous)).toEqual({
         verdict: 'wait',
         ms: 106,
       });
     });
 
-    test('does not start after the lease for all that', () => {
-      expect(clock().checkStart({ ...next, startBy: NOON + 1_153 }, at(1_106), before).verdict).toBe(
+    test('still does not start after startBy', () => {
+      expect(clock().checkStart({ ...next, startBy: NOON + 1_153 }, at(1_106), previous).verdict).toBe(
         'too-late',
       );
     });
   });
 
-  test('says how long ago it wrote, never more than it was', () => {
+  test('is never reported as longer ago than it was', () => {
     expect(elapsedAtLeastMs(at(0), at(10_000))).toBe(9_994);
     expect(elapsedAtLeastMs(at(0), at(0))).toBe(0);
   });
