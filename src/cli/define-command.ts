@@ -1,4 +1,4 @@
-/** How commands are defined: a description, the options that all of them have, and examples. */
+/** How commands are defined: a description, examples, and the options that all of them have. */
 import type { Command } from 'commander';
 import type { ExitCode } from './terminal.ts';
 
@@ -17,10 +17,23 @@ export function commandDefiner(parent: Command): DefineCommand {
     const lines = examples.map(([command, explanation]) => `  $ ${command}\n      ${explanation}`);
     return parent
       .command(`${name} ${args}`.trim())
-      .description(`${description[0]?.toUpperCase()}${description.slice(1)}.`)
+      .description(capitalise(`${description}.`))
       .summary(description)
-      .option('--home <dir>', 'directory with the data of this installation (default: .amble)')
-      .option('--config <file>', 'settings file (default: amble.config.json, if it exists)')
       .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
   };
+}
+
+/** Called after all commands are defined, so that help lists a command's own options first. */
+export function addCommonOptions(command: Command): void {
+  if (command.commands.length > 0) {
+    for (const subcommand of command.commands) addCommonOptions(subcommand);
+  } else {
+    command
+      .option('--home <dir>', 'data directory (default: .amble)')
+      .option('--config <file>', 'settings file (default: amble.config.json)');
+  }
+}
+
+export function capitalise(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -1,13 +1,15 @@
 /** The `amble domain` commands: how each domain is treated, across all crawls. */
 import type { Command } from 'commander';
-import { commandDefiner, type OnExit } from './define-command.ts';
+import { capitalise, commandDefiner, type OnExit } from './define-command.ts';
 
 export function addDomainCommands(program: Command, onExit: OnExit): void {
-  const summary = 'show how domains are treated, and change it while crawls run';
+  const summary = 'show or change how domains are treated';
   const domain = program
     .command('domain')
-    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+    .description(capitalise(`${summary}.`))
     .summary(summary)
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
     .addHelpText(
       'after',
       `
@@ -24,7 +26,7 @@ is running, the Temporal CLI can do the same:
   const command = commandDefiner(domain);
   const jsonHelp = 'print JSON instead of text';
 
-  command('list', 'list the known domains, starting with those paused, blocked or down', '', [
+  command('list', 'list the known domains, the blocked ones first', '', [
     ['amble domain list', 'state, gap and its reason, queued pages, last request'],
   ])
     .option('--all', 'list every known domain, not only the first 100')
@@ -34,7 +36,7 @@ is running, the Temporal CLI can do the same:
       onExit(await listDomainsCommand(options));
     });
 
-  command('show', 'show the gap of a domain and its reason, its queue, leases and problems', '<domain>', [
+  command('show', "show a domain's gap, queue, leases and problems", '<domain>', [
     ['amble domain show example.org', 'live from its throttle, or as last stored'],
   ])
     .option('--json', jsonHelp)
@@ -43,8 +45,8 @@ is running, the Temporal CLI can do the same:
       onExit(await showDomainCommand(name, options));
     });
 
-  command('pause', 'send no more requests to a domain, for all crawls', '<domain>', [
-    ['amble domain pause example.org', 'its pages stay queued until you resume it'],
+  command('pause', 'send no more requests to a domain', '<domain>', [
+    ['amble domain pause example.org', 'for all crawls; its pages stay queued until you resume it'],
   ])
     .option('--json', jsonHelp)
     .action(async (name, options) => {
@@ -63,7 +65,7 @@ is running, the Temporal CLI can do the same:
       onExit(await changeDomainCommand(name, options, RESUME));
     });
 
-  command('delay', 'set the minimum gap between two requests to a domain', '<domain> <time>', [
+  command('delay', 'set the minimum gap between requests to a domain', '<domain> <time>', [
     ['amble domain delay example.org 30s', 'or a range such as 5s-15s'],
     ['amble domain delay example.org none', 'back to the delays of the crawls'],
   ])
@@ -80,7 +82,7 @@ Crawl-delay, and its backoff. So this delay can only make the gap longer.`,
       onExit(await changeDomainCommand(name, options, delayChange(time)));
     });
 
-  command('reset', 'forget what was set for a domain and what was learned about it', '<domain>', [
+  command('reset', 'forget what was set for a domain or learned about it', '<domain>', [
     ['amble domain reset example.org', 'for example after the site has been repaired'],
   ])
     .option('--json', jsonHelp)

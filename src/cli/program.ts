@@ -1,7 +1,7 @@
 /** The command line as users see it: commands, options and help. */
 import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.ts';
-import { commandDefiner, type DefineCommand, type OnExit } from './define-command.ts';
+import { addCommonOptions, commandDefiner, type DefineCommand, type OnExit } from './define-command.ts';
 import { addCrawlCommand } from './program-crawl.ts';
 import { addDomainCommands } from './program-domain.ts';
 
@@ -36,6 +36,7 @@ Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.`,
   addDomainCommands(program, onExit);
   addControlCommands(command, onExit);
   addProcessCommands(command, onExit);
+  addCommonOptions(program);
   return program;
 }
 
@@ -51,7 +52,7 @@ function addReadingCommands(command: DefineCommand, onExit: OnExit): void {
       onExit(await statusCommand(crawl, options));
     });
 
-  command('page', 'show where one page is now, why, and every attempt to fetch it', '<url>', [
+  command('page', "show a page's state, the reason, and every attempt", '<url>', [
     [
       'amble page https://example.org/about',
       '3rd of 12 in the queue for example.org, expected in 20 s; the gap is 10 s ...',
@@ -65,8 +66,8 @@ function addReadingCommands(command: DefineCommand, onExit: OnExit): void {
       onExit(await pageCommand(url, options));
     });
 
-  command('export', 'write the pages of a crawl, with every attempt, to standard output', '<crawl>', [
-    ['amble export example > example.jsonl', 'one JSON object per line, one line per page'],
+  command('export', 'write the pages of a crawl to standard output', '<crawl>', [
+    ['amble export example > example.jsonl', 'one line of JSON per page, with every attempt'],
     [`amble export example | jq -r 'select(.status=="Failed").url'`, 'the URLs that failed'],
   ])
     .addOption(new Option('--format <format>', 'output format').choices(['jsonl']).default('jsonl'))
@@ -99,15 +100,16 @@ the 50 domains with the tightest gaps; a pipe or a file gets all of them.`,
 }
 
 function addControlCommands(command: DefineCommand, onExit: OnExit): void {
-  command('pause', 'pause a crawl, but no other crawl on the same domains', '<crawl>', [
+  command('pause', 'pause a crawl', '<crawl>', [
     ['amble pause example', 'stays paused until you resume it, even after a restart'],
   ])
     .addHelpText(
       'after',
       `
 No new page starts. A page in progress stops when it gets its next slot and
-loses no attempt. A fetch that has been sent is completed. While the crawl's
-workflow is running, the Temporal CLI can do the same:
+loses no attempt. A request that has been sent is completed. Other crawls on
+the same domains go on. While the crawl's workflow is running, the Temporal CLI
+can do the same:
   $ temporal workflow update execute --workflow-id example --name pause`,
     )
     .action(async (crawl, options) => {
@@ -122,7 +124,7 @@ workflow is running, the Temporal CLI can do the same:
     onExit(await resumeCommand(crawl, options));
   });
 
-  command('cancel', 'cancel a crawl, and wait until its last page has ended', '<crawl>', [
+  command('cancel', 'cancel a crawl and wait until it has ended', '<crawl>', [
     ['amble cancel example', 'unfetched pages end as Cancelled; fetched pages stay'],
   ]).action(async (crawl, options) => {
     const { cancelCommand } = await import('./commands/cancel.ts');
@@ -131,16 +133,16 @@ workflow is running, the Temporal CLI can do the same:
 }
 
 function addProcessCommands(command: DefineCommand, onExit: OnExit): void {
-  command('up', 'start the engines and a worker, and keep them running', '', [
-    ['amble up', 'prints the addresses of everything it starts; Ctrl-C stops it'],
+  command('up', 'run Temporal, Postgres and a worker until Ctrl-C', '', [
+    ['amble up', 'prints their addresses and that of the Temporal Web UI'],
     ['amble up --home .amble/demo', 'look at what the demo crawled'],
   ]).action(async (options) => {
     const { upCommand } = await import('./commands/up.ts');
     onExit(await upCommand(options));
   });
 
-  command('worker', 'run a worker; start as many as you like, on any number of machines', '', [
-    ['amble worker', 'joins the engines of this home, or a Temporal server on localhost:7233'],
+  command('worker', 'run one more worker, here or on another machine', '', [
+    ['amble worker', 'joins the servers of this home, or Temporal on localhost:7233'],
     [
       'TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgresql://... amble worker',
       'joins your own Temporal server and database',
@@ -150,7 +152,7 @@ function addProcessCommands(command: DefineCommand, onExit: OnExit): void {
     onExit(await workerCommand(options));
   });
 
-  command('demo', 'crawl a small web on this machine to see how Amble works', '', [
+  command('demo', 'crawl a small web on this machine', '', [
     ['amble demo', 'takes about 20 seconds; sends nothing outside this machine'],
   ])
     .option('--json', 'print one line of JSON at the end')

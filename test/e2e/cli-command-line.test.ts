@@ -89,7 +89,10 @@ describe('bad input is one sentence on standard error and exit code 2, before an
     [['verify'], /Give either the crawl to verify or --all/],
     [['verify', 'x', '--all'], /Give either the crawl to verify or --all/],
     [['page', 'nonsense'], /Invalid URL "nonsense"/],
-    [['page', 'http://a.test/'], /No crawl here has found http:\/\/a\.test\//],
+    [
+      ['page', 'http://a.test/'],
+      /No crawl on record has found http:\/\/a\.test\/; start one with "amble crawl/,
+    ],
     [['domain', 'delay', 'a.test', '10'], /Invalid delay "10": give a time such as 30s/],
     [['domain', 'delay', 'a.test', '15s-5s'], /Invalid delay "15s-5s"/],
     [['domain', 'delay', 'a.test', '25h'], /Invalid delay "25h"/],

@@ -311,7 +311,8 @@ describe('a crawl', () => {
     }
     expect(await program('page', 'http://nobody.test/')).toMatchObject({
       code: 2,
-      stderr: 'amble: No crawl here has found http://nobody.test/.\n',
+      stderr:
+        'amble: No crawl on record has found http://nobody.test/; start one with "amble crawl http://nobody.test/".\n',
     });
   });
 });

@@ -3,11 +3,12 @@ import type { Client } from '@temporalio/client';
 import { pageWorkflowId, throttleId } from '../../../workflows/ids.ts';
 import { positionQuery, robotsHopQuery } from '../../../workflows/messages.ts';
 import { type AmbleConfig, BadInput } from '../../config/index.ts';
+import { findCrawl } from '../../storage/crawls.ts';
 import type { Database } from '../../storage/database.ts';
 import { type PageReport, readPage } from '../../storage/reports/page-report.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
 import { normaliseUrl } from '../../urls/index.ts';
-import { type CommonOptions, configFor } from '../common-options.ts';
+import { type CommonOptions, configFor, formatCommand, unknownCrawl } from '../common-options.ts';
 import { queryThrottle, readDomainReport } from '../connect/domains.ts';
 import { withDatabaseAndTemporal } from '../connect/read-session.ts';
 import { queryWorkflow } from '../connect/temporal-client.ts';
@@ -23,15 +24,14 @@ export interface PageOptions extends CommonOptions {
 
 export async function pageCommand(url: string, options: PageOptions): Promise<ExitCode> {
   const normalised = normaliseUrl(url);
-  if (!normalised.ok) throw new BadInput(`Invalid URL ${JSON.stringify(url)}: ${normalised.reason}.`);
+  if (!normalised.ok) {
+    const cure = URL.canParse(url) ? normalised.reason : 'give it in full, as in https://example.org/about';
+    throw new BadInput(`Invalid URL ${JSON.stringify(url)}: ${cure}.`);
+  }
   const config = configFor(options);
   return withDatabaseAndTemporal(config, async (db, client) => {
     const report = db && (await readPage(db, url, options.crawl));
-    if (!report) {
-      const crawl = options.crawl === undefined ? 'No crawl here' : `The crawl ${options.crawl}`;
-      const has = options.crawl === undefined ? 'has' : 'has not';
-      throw new BadInput(`${crawl} ${has} found ${normalised.url}.`);
-    }
+    if (!report) throw await unknownPage(db, normalised.url, options);
     const context = await readContext(db, client, config, report);
     if (options.json) {
       const { slot, domain, work } = context;
@@ -39,6 +39,16 @@ export async function pageCommand(url: string, options: PageOptions): Promise<Ex
     } else for (const line of renderPage(report, context, new Date())) writeOut(line);
     return EXIT.ok;
   });
+}
+
+async function unknownPage(db: Database | null, url: string, options: PageOptions): Promise<BadInput> {
+  const { crawl } = options;
+  if (crawl === undefined)
+    return new BadInput(
+      `No crawl on record has found ${url}; start one with "${formatCommand(['crawl', url], options)}".`,
+    );
+  const exists = db !== null && (await findCrawl(db, crawl)) !== null;
+  return exists ? new BadInput(`Crawl ${crawl} has not found ${url}.`) : unknownCrawl(crawl, options);
 }
 
 /** Only what matters to a page in this state. */

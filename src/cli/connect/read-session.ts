@@ -7,6 +7,7 @@ import { homeAt } from '../../embedded/home.ts';
 import { startDatabase } from '../../embedded/index.ts';
 import { postgresEngine } from '../../embedded/postgres.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
+import { isDatabaseAway } from '../../storage/database-unavailable.ts';
 import { writeErr } from '../terminal.ts';
 import { joinTemporal } from './temporal-client.ts';
 
@@ -18,6 +19,12 @@ export async function withDatabase<T>(
   const store = await openStore(config);
   try {
     return await work(store?.db ?? null);
+  } catch (error) {
+    if (config.databaseUrl === null || !isDatabaseAway(error)) throw error;
+    throw new Error(
+      `Postgres at ${new URL(config.databaseUrl).host} is unavailable: start it, or unset DATABASE_URL to use Amble's own.`,
+      { cause: error },
+    );
   } finally {
     await store?.close();
   }
