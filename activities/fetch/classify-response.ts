@@ -2,19 +2,19 @@
 
 import { formatBytes } from '../../src/config/bytes.ts';
 import type { AttemptReport, Found, RobotsDirectives } from '../../src/core/attempt.ts';
+import { truncateText } from '../../src/core/format.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { UrlRules } from '../../src/core/settings.ts';
 import {
-  clip,
+  contentTypeOf,
   type FailedExchange,
+  headerLines,
   isSniffed,
   isTimeout,
-  linesOf,
   productToken,
   type RequestOptions,
   type ResponseExchange,
   type ResponseHeaders,
-  typeOf,
 } from '../../src/http/index.ts';
 import { readDirectives } from '../../src/robots/index.ts';
 import type { EarlierCopy } from '../../src/storage/pages/cached-copy.ts';
@@ -55,7 +55,7 @@ export function judgeFailure({ errorKind, message, status }: FailedExchange): Ju
 export function wantsBody({ kindOf }: Wanted): NonNullable<RequestOptions['acceptBody']> {
   return (status, headers) => {
     if (!isSuccess(status)) return false;
-    const isWanted = (head: Buffer): boolean => kindOf(typeOf(headers, head)) !== null;
+    const isWanted = (head: Buffer): boolean => kindOf(contentTypeOf(headers, head)) !== null;
     return isSniffed(headers) ? isWanted : isWanted(NO_BYTES);
   };
 }
@@ -90,7 +90,7 @@ async function judgeSuccess(
     const limit = formatBytes(wanted.limits.maxBodyBytes);
     return said('Rejected', status, 'too-large', `Larger than ${limit}, the limit for a body.`);
   }
-  const type = typeOf(headers, body ?? NO_BYTES);
+  const type = contentTypeOf(headers, body ?? NO_BYTES);
   const kind = wanted.kindOf(type);
   if (body === null || kind === null) {
     const what = describeType(type, headers);
@@ -108,7 +108,7 @@ async function judgeSuccess(
 }
 
 function directivesOf(headers: ResponseHeaders, userAgent: string): RobotsDirectives {
-  return readDirectives(linesOf(headers, 'x-robots-tag'), productToken(userAgent));
+  return readDirectives(headerLines(headers, 'x-robots-tag'), productToken(userAgent));
 }
 
 /** The server says that the copy still holds: it is this page's content, and is parsed anew. */
@@ -132,7 +132,7 @@ function confirmed({ wanted, userAgent }: Asked, copy: EarlierCopy, headers: Res
 
 function languageHeaderOf(headers: ResponseHeaders): string | null {
   const header = headers['content-language'];
-  return header === undefined ? null : clip(header, 100);
+  return header === undefined ? null : truncateText(header, 100);
 }
 
 function said(outcome: Outcome, statusCode: number | null, errorKind: string, error: string): Judged {
@@ -144,8 +144,8 @@ function found(statusCode: number, what: Found): Judged {
 }
 
 function describeType(type: string, headers: ResponseHeaders): string {
-  const header = clip(headers['content-type'] ?? '', 100);
-  if (header.toLowerCase().startsWith(type)) return clip(type, 100) || 'something without a type';
+  const header = truncateText(headers['content-type'] ?? '', 100);
+  if (header.toLowerCase().startsWith(type)) return truncateText(type, 100) || 'something without a type';
   return header === '' ? `${type}, sent without a type` : `${type}, sent as ${header}`;
 }
 
@@ -159,7 +159,7 @@ function validatorsOf(headers: ResponseHeaders): { etag: string | null; lastModi
 /** As the body turned out to be, with the charset that came with it. */
 function withCharset(type: string, headers: ResponseHeaders): string {
   const charset = /;\s*charset\s*=\s*("[^"]*"|[^\s;,]+)/i.exec(headers['content-type'] ?? '')?.[1];
-  return clip(charset === undefined ? type : `${type}; charset=${charset}`, 100);
+  return truncateText(charset === undefined ? type : `${type}; charset=${charset}`, 100);
 }
 
 /** 204 and 205 have no content, and 206 is a part that nobody asked for. */

@@ -62,8 +62,8 @@ export async function decideByRobots(
       const rules = robotsRules.get(text);
       const answer = rules.check(url);
       if (answer !== 'allowed') return { kind: 'disallowed', why: disallowedBy(origin, answer) };
-      const wantedMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
-      if (wantedMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.grantLeadMs)
+      const requiredMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
+      if (requiredMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.grantLeadMs)
         return { kind: 'refused', reason: 'it was granted before robots.txt asked for a longer gap' };
       return fetch;
     }

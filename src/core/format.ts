@@ -46,3 +46,8 @@ export function truncateSummary(text: string): string {
   const isAscii = /^[\x20-\x7e]*$/.test(text);
   return text.slice(0, isAscii ? MAX_SUMMARY_BYTES : MAX_SUMMARY_BYTES / MAX_BYTES_PER_CHARACTER);
 }
+
+/** Cuts what a server sent to a length that fits into a sentence, a row and a workflow's history. */
+export function truncateText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}

@@ -1,12 +1,12 @@
 /** One agent per way of connecting: crawls with the same network settings share connections, others never do. */
-import { type AgentOptions, makeAgent, type WaitedForAgent } from './agent.ts';
-import { makeLookup } from './lookup.ts';
-import { makeNetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
+import { type AgentOptions, createAgent, type HttpAgent } from './agent.ts';
+import { createLookup } from './lookup.ts';
+import { createNetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
 
 export interface AgentPool {
   agentFor(
     settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs' | 'maxHeaderBytes'>,
-  ): WaitedForAgent;
+  ): HttpAgent;
   /** Ends every connection; requests under way fail. */
   destroy(): Promise<void>;
 }
@@ -14,15 +14,15 @@ export interface AgentPool {
 /** A worker meets few different settings at a time; the agent unused for longest is closed once its requests end. */
 const MAX_AGENTS = 32;
 
-export function makeAgentPool(): AgentPool {
-  const agents = new Map<string, WaitedForAgent>();
-  const lookup = makeLookup();
+export function createAgentPool(): AgentPool {
+  const agents = new Map<string, HttpAgent>();
+  const lookup = createLookup();
   return {
     agentFor({ allowNetwork, resolve, connectTimeoutMs, maxHeaderBytes }) {
       const names = Object.entries(resolve).sort();
       const key = JSON.stringify([allowNetwork, names, connectTimeoutMs, maxHeaderBytes]);
-      const policy = makeNetworkPolicy({ allowNetwork, resolve });
-      const agent = agents.get(key) ?? makeAgent({ policy, connectTimeoutMs, maxHeaderBytes, lookup });
+      const policy = createNetworkPolicy({ allowNetwork, resolve });
+      const agent = agents.get(key) ?? createAgent({ policy, connectTimeoutMs, maxHeaderBytes, lookup });
       agents.delete(key);
       agents.set(key, agent);
       const [oldest] = agents;

@@ -6,9 +6,9 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { isBlockedPort } from './blocked-ports.ts';
-import { type Lookup, makeLookup } from './lookup.ts';
+import { createLookup, type Lookup } from './lookup.ts';
 import type { NetworkPolicy } from './network-policy.ts';
-import { Awaited } from './pending-dispatches.ts';
+import { PendingDispatches } from './pending-dispatches.ts';
 
 /** Servers commonly hang up after 5 s; reusing a connection at that moment would cost a page its attempt. */
 const IDLE_MS = 4_000;
@@ -49,16 +49,16 @@ export class LookupError extends Error {
 }
 
 /** One of which requests say that they wait for its connections. */
-export type WaitedForAgent = Agent & { readonly awaited: Awaited };
+export type HttpAgent = Agent & { readonly pending: PendingDispatches };
 
 /** Connections are reused within one agent only, so two policies never share one. */
-export function makeAgent({
+export function createAgent({
   policy,
   connectTimeoutMs,
   maxHeaderBytes,
   ca,
-  lookup = makeLookup(),
-}: AgentOptions): WaitedForAgent {
+  lookup = createLookup(),
+}: AgentOptions): HttpAgent {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     lookup: guardedLookup(policy, lookup),
@@ -66,7 +66,7 @@ export function makeAgent({
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     ...(ca === undefined ? {} : { ca }),
   });
-  const awaited = new Awaited();
+  const pending = new PendingDispatches();
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
@@ -78,16 +78,16 @@ export function makeAgent({
     connect(options, callback) {
       const origin = `${options.protocol}//${options.host}`;
       const refusal = refusalOf(policy, options);
-      if (!awaited.has(origin)) callback(new Error('nobody waits for this connection'), null);
+      if (!pending.has(origin)) callback(new Error('nobody waits for this connection'), null);
       else if (refusal !== null) callback(new ForbiddenAddressError(refusal), null);
       else
         connect(options, (...result) => {
-          if (result[0] === null) awaited.connected(origin);
+          if (result[0] === null) pending.connected(origin);
           callback(...result);
         });
     },
   });
-  return Object.assign(agent, { awaited });
+  return Object.assign(agent, { pending });
 }
 
 /** What can be judged before a name is looked up: the port, and a literal address, which node:net never looks up. */
@@ -97,14 +97,14 @@ function refusalOf(
 ): string | null {
   if (isBlockedPort(port)) return `port ${port} belongs to another protocol (Fetch standard, bad ports)`;
   if (isIP(hostname) === 0) return null;
-  const verdict = policy.judge(hostname);
+  const verdict = policy.check(hostname);
   return verdict.ok ? null : verdict.reason;
 }
 
 function guardedLookup(policy: NetworkPolicy, lookup: Lookup): LookupFunction {
   return (hostname, options, callback) => {
     const answer = (addresses: LookupAddress[]): void => {
-      const permitted = addresses.filter(({ address }) => policy.judge(address).ok);
+      const permitted = addresses.filter(({ address }) => policy.check(address).ok);
       const [first] = permitted;
       if (first === undefined) callback(whyNone(policy, addresses), '');
       else if (options.all === true) callback(null, permitted);
@@ -119,7 +119,7 @@ function guardedLookup(policy: NetworkPolicy, lookup: Lookup): LookupFunction {
 
 function whyNone(policy: NetworkPolicy, [first]: LookupAddress[]): Error {
   if (first === undefined) return new LookupError('ENODATA', null);
-  const verdict = policy.judge(first.address);
+  const verdict = policy.check(first.address);
   return new ForbiddenAddressError(verdict.ok ? `${first.address} is refused` : verdict.reason);
 }
 

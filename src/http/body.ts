@@ -10,7 +10,7 @@ export const ACCEPT_ENCODING = 'gzip, deflate, br';
 export type Coding = 'gzip' | 'deflate' | 'br';
 
 /** Two are a proxy on top of a server; more are a way to make the reader work. */
-const MOST_CODINGS = 2;
+const MAX_CODINGS = 2;
 
 export type CollectedBody =
   | { kind: 'whole'; body: Buffer; bytes: number }
@@ -36,7 +36,7 @@ export function parseContentEncoding(header: string | undefined): Coding[] | nul
     else if (name === 'deflate' || name === 'br') codings.push(name);
     else if (name !== '' && name !== 'identity') return null;
   }
-  return codings.length > MOST_CODINGS ? null : codings;
+  return codings.length > MAX_CODINGS ? null : codings;
 }
 
 /** `onDone` is called once, unless destroyed before. */

@@ -61,7 +61,7 @@ export function isSniffed(headers: ResponseHeaders): boolean {
 }
 
 /** The type without parameters, in lower case. `body`: decoded, as much of it as was read. */
-export function typeOf(headers: ResponseHeaders, body: Buffer): string {
+export function contentTypeOf(headers: ResponseHeaders, body: Buffer): string {
   const type = declaredType(headers);
   if (!isSniffed(headers)) return type;
   const head = body.subarray(0, HEAD_BYTES);

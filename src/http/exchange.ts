@@ -39,10 +39,10 @@ export function isTimeout(kind: ErrorKind): boolean {
 export type ResponseHeaders = Record<string, string>;
 
 /** Joined by a comma, one line's words would become the next one's: "otherbot: noindex" and "nofollow". */
-export const SEPARATE: ReadonlySet<string> = new Set(['x-robots-tag']);
+export const MULTI_LINE_HEADERS: ReadonlySet<string> = new Set(['x-robots-tag']);
 
 /** Each line of a header, as it was sent. */
-export function linesOf(headers: ResponseHeaders, name: string): string[] {
+export function headerLines(headers: ResponseHeaders, name: string): string[] {
   return headers[name]?.split('\n') ?? [];
 }
 

@@ -1,7 +1,7 @@
 /** Turns the errors of sockets, TLS and undici into a kind to count and a sentence to read. */
 import { errors } from 'undici';
+import { truncateText } from '../core/format.ts';
 import { ForbiddenAddressError, LookupError } from './agent.ts';
-import { clip } from './clip.ts';
 import type { ErrorKind } from './exchange.ts';
 
 /** Of what another program said, within our own sentence. */
@@ -114,5 +114,5 @@ function codeOf(error: Error): string {
 
 /** OpenSSL's go on for lines, with source files and line numbers; a certificate's names may be hundreds. */
 function firstLine(message: string): string {
-  return clip((message.split('\n', 1)[0] ?? '').replace(/\.$/, ''), MAX_MESSAGE_LENGTH);
+  return truncateText((message.split('\n', 1)[0] ?? '').replace(/\.$/, ''), MAX_MESSAGE_LENGTH);
 }

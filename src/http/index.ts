@@ -1,20 +1,19 @@
-export { type AgentOptions, makeAgent } from './agent.ts';
-export { type AgentPool, makeAgentPool } from './agent-pool.ts';
-export { clip } from './clip.ts';
-export { isHtmlType, isSniffed, matchesType, typeOf } from './content-type.ts';
+export { type AgentOptions, createAgent } from './agent.ts';
+export { type AgentPool, createAgentPool } from './agent-pool.ts';
+export { contentTypeOf, isHtmlType, isSniffed, matchesType } from './content-type.ts';
 export {
   type ErrorKind,
   type Exchange,
   type FailedExchange,
+  headerLines,
   isTimeout,
-  linesOf,
   type RefusedExchange,
   type ResponseExchange,
   type ResponseHeaders,
 } from './exchange.ts';
-export { type Lookup, makeLookup } from './lookup.ts';
+export { createLookup, type Lookup } from './lookup.ts';
 export {
-  makeNetworkPolicy,
+  createNetworkPolicy,
   type NetworkPolicy,
   type NetworkPolicyOptions,
   parseCidr,

@@ -38,10 +38,10 @@ const LOOPBACK: readonly LookupAddress[] = [
 ];
 
 /** IPv4 comes first: it reaches every site from every machine, and the connection falls back to the others. */
-export function makeLookup({ servers, hostsFile = HOSTS_FILE }: LookupOptions = {}): Lookup {
+export function createLookup({ servers, hostsFile = HOSTS_FILE }: LookupOptions = {}): Lookup {
   const resolver = new dns.Resolver({ timeout: ANSWER_MS, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
-  const readHosts = makeHostsReader(hostsFile);
+  const readHosts = createHostsReader(hostsFile);
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
     const known = (await readHosts()).get(name);
@@ -69,7 +69,7 @@ async function ask(resolver: dns.Resolver, name: string): Promise<LookupAddress[
 }
 
 /** Read again when it was changed, as a person who edits it expects. */
-function makeHostsReader(path: string): () => Promise<ReadonlyMap<string, LookupAddress[]>> {
+function createHostsReader(path: string): () => Promise<ReadonlyMap<string, LookupAddress[]>> {
   let read: { changedMs: number; hosts: Map<string, LookupAddress[]> } | null = null;
   return async () => {
     const changedMs = await stat(path).then(

@@ -13,7 +13,7 @@ export interface Cidr {
 export type AddressVerdict = { ok: true } | { ok: false; reason: string };
 
 export interface NetworkPolicy {
-  judge(address: string): AddressVerdict;
+  check(address: string): AddressVerdict;
   /** The address a host name was given by hand, as curl's --resolve does; it is judged like any other. */
   fixedAddress(hostname: string): string | undefined;
 }
@@ -26,7 +26,7 @@ export interface NetworkPolicyOptions {
 }
 
 /** Throws a readable error for a CIDR or an address that is not one; check what people type with parseCidr first. */
-export function makeNetworkPolicy({ allowNetwork, resolve }: NetworkPolicyOptions): NetworkPolicy {
+export function createNetworkPolicy({ allowNetwork, resolve }: NetworkPolicyOptions): NetworkPolicy {
   const allowed = allowNetwork.map(mustParseCidr);
   const fixed = new Map<string, string>();
   for (const [name, address] of Object.entries(resolve)) {
@@ -36,7 +36,7 @@ export function makeNetworkPolicy({ allowNetwork, resolve }: NetworkPolicyOption
   }
   return {
     fixedAddress: (hostname) => fixed.get(hostname.toLowerCase()),
-    judge(text) {
+    check(text) {
       if (isIP(text) === 0) return { ok: false, reason: `"${text}" is not an IP address` };
       const address = unwrap(ipaddr.parse(text));
       if (allowed.some((cidr) => contains(cidr, address))) return { ok: true };

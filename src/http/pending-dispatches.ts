@@ -4,22 +4,22 @@
  */
 
 /** Of one request, from its dispatch until it starts or fails. */
-export interface Wait {
+export interface PendingDispatch {
   /** A connection to its origin was made meanwhile: for it, or for another that waited for one as well. */
   connected: boolean;
 }
 
-export class Awaited {
-  readonly #waits = new Map<string, Set<Wait>>();
+export class PendingDispatches {
+  readonly #waits = new Map<string, Set<PendingDispatch>>();
 
-  begin(origin: string): Wait {
+  add(origin: string): PendingDispatch {
     const wait = { connected: false };
     const waits = this.#waits.get(origin) ?? new Set();
     this.#waits.set(origin, waits.add(wait));
     return wait;
   }
 
-  end(origin: string, wait: Wait): void {
+  remove(origin: string, wait: PendingDispatch): void {
     const waits = this.#waits.get(origin);
     waits?.delete(wait);
     if (waits?.size === 0) this.#waits.delete(origin);

@@ -6,8 +6,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { truncateText } from '../core/format.ts';
 import type { FetchLimits } from '../core/settings.ts';
-import type { WaitedForAgent } from './agent.ts';
+import type { HttpAgent } from './agent.ts';
 import {
   ACCEPT_ENCODING,
   type BodyCollector,
@@ -16,16 +17,15 @@ import {
   collectBody,
   parseContentEncoding,
 } from './body.ts';
-import { clip } from './clip.ts';
 import {
   type ErrorKind,
   type Exchange,
+  MULTI_LINE_HEADERS,
   type ResponseExchange,
   type ResponseHeaders,
-  SEPARATE,
 } from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure } from './failure.ts';
-import type { Wait } from './pending-dispatches.ts';
+import type { PendingDispatch } from './pending-dispatches.ts';
 
 /** `startedAt` is on whatever clock the gate keeps. */
 export type GateVerdict = { go: true; startedAt: number } | { go: false; reason: string };
@@ -37,7 +37,7 @@ export interface RequestOptions {
   /** Those on connecting and on headers belong to the agent. */
   limits: Pick<FetchLimits, 'headersTimeoutMs' | 'totalTimeoutMs' | 'maxBodyBytes'>;
   /** See makeAgent: it holds the network policy. */
-  agent: Dispatcher & Pick<WaitedForAgent, 'awaited'>;
+  agent: Dispatcher & Pick<HttpAgent, 'pending'>;
   /** Asked once, synchronously, right before the write. */
   gate: () => GateVerdict;
   signal?: AbortSignal;
@@ -45,12 +45,12 @@ export interface RequestOptions {
    * Says from the headers whether the body is worth reading; every body is, unless told otherwise. A function: its first
    * bytes have to be seen for that, and it is asked about them.
    */
-  acceptBody?: (status: number, headers: ResponseHeaders) => boolean | HeadJudge;
+  acceptBody?: (status: number, headers: ResponseHeaders) => boolean | AcceptHead;
   /** What to do with a body over its limit; dropped unless told otherwise. */
   tooLarge?: 'drop' | 'truncate';
 }
 
-export type HeadJudge = (head: Buffer) => boolean;
+export type AcceptHead = (head: Buffer) => boolean;
 
 export function sendRequest(options: RequestOptions): Promise<Exchange> {
   return new Promise((resolve) => {
@@ -63,7 +63,7 @@ interface Head {
   headers: ResponseHeaders;
   latencyMs: number;
   codings: Coding[];
-  acceptHead: HeadJudge;
+  acceptHead: AcceptHead;
 }
 
 class Call implements Dispatcher.DispatchHandler {
@@ -74,7 +74,7 @@ class Call implements Dispatcher.DispatchHandler {
     this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was called off.` });
   #controller: Dispatcher.DispatchController | null = null;
   /** For the connection; null: before the dispatch. */
-  #wait: Wait | null = null;
+  #wait: PendingDispatch | null = null;
   #startedAt: number | null = null;
   /** Monotonic: of the write, before that of the dispatch. */
   #clockAtStart = performance.now();
@@ -97,7 +97,7 @@ class Call implements Dispatcher.DispatchHandler {
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#wait = agent.awaited.begin(this.#url.origin);
+    this.#wait = agent.pending.add(this.#url.origin);
     agent.dispatch(
       {
         origin: this.#url.origin,
@@ -158,7 +158,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (accepted === false) {
       this.#respond(head, { body: null, bodyBytes: 0, cut: 'unwanted' });
     } else if (codings === null) {
-      const encoding = clip(headers['content-encoding'] ?? '', 50);
+      const encoding = truncateText(headers['content-encoding'] ?? '', 50);
       const message = `${this.#url.host} sent a body encoded as "${encoding}", which was not asked for.`;
       this.#fail({ errorKind: 'bad-encoding', message });
     } else if (codings.length === 0 && this.#options.tooLarge !== 'truncate') {
@@ -259,7 +259,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   #endWait(): void {
-    if (this.#wait !== null) this.#options.agent.awaited.end(this.#url.origin, this.#wait);
+    if (this.#wait !== null) this.#options.agent.pending.remove(this.#url.origin, this.#wait);
   }
 
   #elapsed(): number {
@@ -275,7 +275,10 @@ function hasNoBody(status: number, headers: ResponseHeaders): boolean {
 function flatten(headers: IncomingHttpHeaders): ResponseHeaders {
   const entries = Object.entries(headers).map(([written, value]) => {
     const name = written.toLowerCase();
-    return [name, Array.isArray(value) ? value.join(SEPARATE.has(name) ? '\n' : ', ') : (value ?? '')];
+    return [
+      name,
+      Array.isArray(value) ? value.join(MULTI_LINE_HEADERS.has(name) ? '\n' : ', ') : (value ?? ''),
+    ];
   });
   const flat: ResponseHeaders = Object.fromEntries(entries);
   return flat.location === undefined ? flat : { ...flat, location: readUtf8(flat.location) };

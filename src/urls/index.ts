@@ -1,4 +1,3 @@
-export { urlHash } from './hash.ts';
 export { hostnameOf, originOf, type PolitenessUnit, politenessKey, siteOf } from './hosts.ts';
 export {
   MAX_URL_LENGTH,
@@ -6,8 +5,9 @@ export {
   type NormalisedUrl,
   normaliseRedirect,
   normaliseUrl,
+  urlHash,
 } from './normalise.ts';
-export { fits } from './pattern.ts';
+export { matchesPattern } from './pattern.ts';
 export {
   countSkip,
   type FollowRule,
@@ -15,8 +15,8 @@ export {
   type ScopeRule,
   type SkipCounts,
   type SkipReason,
+  skipReasonFor,
   sumSkips,
-  whyNotFollow,
 } from './scope.ts';
-export { type Place, placeInDomain, placeOf, type Shape, shapeOf } from './shape.ts';
-export { trapOf } from './traps.ts';
+export { domainQuota, quotaOf, type Shape, shapeOf, type UrlQuota } from './shape.ts';
+export { detectTrap } from './traps.ts';

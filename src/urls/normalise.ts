@@ -1,4 +1,5 @@
 /** Untrusted text becomes a URL here, once: the same page always gets the same string. */
+import { createHash } from 'node:crypto';
 import type { UrlRules } from '../core/settings.ts';
 import { applyRules } from './rules.ts';
 
@@ -61,6 +62,11 @@ export function normaliseUrl(raw: string, base?: string, rules: UrlRules = NO_RU
 export function normaliseRedirect(location: string, from: string, rules: UrlRules): NormalisedUrl {
   const target = normaliseUrl(location, from, rules);
   return target.ok && target.url === from ? normaliseUrl(location, from) : target;
+}
+
+/** The fixed-size name of a normalised URL, by which pages are unique. */
+export function urlHash(url: string): Buffer {
+  return createHash('sha256').update(url).digest();
 }
 
 /** Not by URL.canParse: it costs as much again, and Node 20's says yes to some host names that then throw, as "Ã\u0080". */

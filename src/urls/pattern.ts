@@ -5,7 +5,7 @@
  */
 
 /** `url` is a normalised URL. */
-export function fits(pattern: string, url: string): boolean {
+export function matchesPattern(pattern: string, url: string): boolean {
   return pattern.startsWith('/') ? matches(pattern, pathAndQuery(url)) : matches(pattern, url);
 }
 

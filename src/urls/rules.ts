@@ -15,7 +15,7 @@ const UNRESERVED_ESCAPE =
 
 /** `href` is serialised by the URL standard, with escapes in upper case and without a fragment. */
 export function applyRules(href: string, rules: UrlRules): string {
-  const written = rules.decodeUnreserved ? plain(href) : href;
+  const written = rules.decodeUnreserved ? decodeUnreserved(href) : href;
   const cut = written.indexOf('?');
   const pathAt = written.indexOf('/', written.indexOf('//') + 2);
   const path = cut === -1 ? written.slice(pathAt) : written.slice(pathAt, cut);
@@ -27,7 +27,7 @@ export function applyRules(href: string, rules: UrlRules): string {
   );
 }
 
-function plain(text: string): string {
+function decodeUnreserved(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(UNRESERVED_ESCAPE, (whole, code: string | undefined) =>
     code === undefined ? whole : String.fromCharCode(Number.parseInt(code, 16)),
@@ -59,7 +59,7 @@ function joined(parameters: readonly Parameter[]): string {
 
 function readParameter(text: string): Parameter {
   const cut = text.indexOf('=');
-  const name = plain(cut === -1 ? text : text.slice(0, cut));
+  const name = decodeUnreserved(cut === -1 ? text : text.slice(0, cut));
   return { text, name, value: cut === -1 ? '' : text.slice(cut + 1) };
 }
 

@@ -1,9 +1,9 @@
 /** How far a crawl may wander from its seeds. */
 import type { Scope, TrapLimits } from '../core/settings.ts';
 import { hostnameOf, siteOf } from './hosts.ts';
-import { fits } from './pattern.ts';
-import type { FullReason } from './shape.ts';
-import { type TrapReason, trapOf } from './traps.ts';
+import { matchesPattern } from './pattern.ts';
+import type { QuotaReason } from './shape.ts';
+import { detectTrap, type TrapReason } from './traps.ts';
 
 export interface ScopeRule {
   scope: Scope;
@@ -32,7 +32,7 @@ export type SkipReason =
   | 'too many sitemaps'
   | 'too many sitemap indexes in a row'
   | TrapReason
-  | FullReason;
+  | QuotaReason;
 
 export type SkipCounts = Partial<Record<SkipReason, number>>;
 
@@ -58,9 +58,10 @@ export function inScope(url: string, { scope, seedHosts }: ScopeRule): boolean {
 }
 
 /** null: the link may be followed. */
-export function whyNotFollow(url: string, rule: FollowRule): SkipReason | null {
+export function skipReasonFor(url: string, rule: FollowRule): SkipReason | null {
   if (!inScope(url, rule)) return 'out of scope';
-  if (rule.include.length > 0 && !rule.include.some((pattern) => fits(pattern, url))) return 'not included';
-  if (rule.exclude.some((pattern) => fits(pattern, url))) return 'excluded';
-  return trapOf(url, rule.traps);
+  if (rule.include.length > 0 && !rule.include.some((pattern) => matchesPattern(pattern, url)))
+    return 'not included';
+  if (rule.exclude.some((pattern) => matchesPattern(pattern, url))) return 'excluded';
+  return detectTrap(url, rule.traps);
 }

@@ -7,7 +7,7 @@ import type { TrapLimits } from '../core/settings.ts';
 
 export type ShapeKind = 'directory' | 'query' | 'calendar';
 
-export type FullReason = 'directory full' | 'query full' | 'calendar full' | 'domain full';
+export type QuotaReason = 'directory full' | 'query full' | 'calendar full' | 'domain full';
 
 export interface Shape {
   kind: ShapeKind;
@@ -58,26 +58,26 @@ export function shapeOf(url: string): Shape {
   return { kind: 'directory', name: host + directoryOf(pathname) };
 }
 
-export interface Place {
+export interface UrlQuota {
   /** Of the shape's name: fixed in size, as an index wants it. */
   hash: Buffer;
   name: string;
-  most: number;
+  limit: number;
   /** What is said of a page for which there is no room. */
-  reason: FullReason;
+  reason: QuotaReason;
 }
 
 /** The counter that a URL falls under; null: its kind is not limited. */
-export function placeOf(url: string, limits: TrapLimits): Place | null {
+export function quotaOf(url: string, limits: TrapLimits): UrlQuota | null {
   const { kind, name } = shapeOf(url);
   const most = mostOf(kind, limits);
   if (most === null) return null;
-  return { hash: hashOf(kind, name), name, most, reason: `${kind} full` };
+  return { hash: hashOf(kind, name), name, limit: most, reason: `${kind} full` };
 }
 
 /** The counter of a whole domain. */
-export function placeInDomain(domain: string, most: number): Place {
-  return { hash: hashOf('domain', domain), name: domain, most, reason: 'domain full' };
+export function domainQuota(domain: string, most: number): UrlQuota {
+  return { hash: hashOf('domain', domain), name: domain, limit: most, reason: 'domain full' };
 }
 
 function hashOf(kind: string, name: string): Buffer {

@@ -4,7 +4,7 @@ import type { TrapLimits } from '../core/settings.ts';
 export type TrapReason = 'path too deep' | 'repeated segments';
 
 /** `url` is a normalised URL; null: nothing suspicious about it. */
-export function trapOf(url: string, limits: TrapLimits): TrapReason | null {
+export function detectTrap(url: string, limits: TrapLimits): TrapReason | null {
   const segments = segmentsOf(url);
   if (limits.maxPathDepth !== null && segments.length > limits.maxPathDepth) return 'path too deep';
   if (limits.maxRepeats !== null && repeats(segments) > limits.maxRepeats) return 'repeated segments';

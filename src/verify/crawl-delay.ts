@@ -7,7 +7,7 @@
  * - while robots.txt was not asked for again: the throttle heeds a shorter delay before the rules that state it are kept.
  */
 import { originOf } from '../urls/index.ts';
-import type { ReadRules } from './rules.ts';
+import type { ParsedRules } from './rules.ts';
 import type { Gap, RecordedRequest } from './types.ts';
 
 export class CrawlDelays {
@@ -15,18 +15,18 @@ export class CrawlDelays {
   private readonly askedFor = new Map<string, number>();
 
   /** To be told of every request, in their order. */
-  pass({ isRobots, url, startedAtMs }: RecordedRequest): void {
+  observe({ isRobots, url, startedAtMs }: RecordedRequest): void {
     if (isRobots) this.askedFor.set(originOf(url), startedAtMs);
   }
 
   /** What the gap should have been at least; null: that cannot be told. `rules` are those of the later request. */
-  wantedFor({ before, after }: Gap, rules: ReadRules | null, company: number): number | null {
+  requiredGapMs({ before, after }: Gap, rules: ParsedRules | null, company: number): number | null {
     if (before.isRobots || after.isRobots || rules?.crawlDelayMs == null || company > 1) return null;
     const isAlike =
       originOf(before.url) === originOf(after.url) &&
       before.allowedBy?.rulesId === after.allowedBy?.rulesId &&
       before.allowedBy?.agent === after.allowedBy?.agent;
-    const isLatest = (this.askedFor.get(rules.origin) ?? 0) <= rules.keptAtMs;
+    const isLatest = (this.askedFor.get(rules.origin) ?? 0) <= rules.storedAtMs;
     return isAlike && isLatest ? rules.crawlDelayMs : null;
   }
 }

@@ -9,19 +9,19 @@ import type { Gap, RecordedRequest } from './types.ts';
  */
 export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap {
   const gapMs = after.startedAtMs - before.startedAtMs;
-  const wantedMs = after.minGapMs;
-  const spare = Math.max(0, gapMs - wantedMs);
+  const requiredMs = after.minGapMs;
+  const spare = Math.max(0, gapMs - requiredMs);
   const isMeasured = after.measuredFrom === before.leaseId;
   const clockErrorMs = isMeasured ? Math.min(spare, before.startedErrorMs) : before.startedErrorMs;
-  return { before, after, gapMs, clockErrorMs, wantedMs };
+  return { before, after, gapMs, clockErrorMs, requiredMs: requiredMs };
 }
 
-export function isTooShort({ gapMs, wantedMs }: Gap): boolean {
-  return gapMs < wantedMs;
+export function isTooShort({ gapMs, requiredMs }: Gap): boolean {
+  return gapMs < requiredMs;
 }
 
 export function isWithinClockError(gap: Gap): boolean {
-  return !isTooShort(gap) && gap.gapMs - gap.clockErrorMs < gap.wantedMs;
+  return !isTooShort(gap) && gap.gapMs - gap.clockErrorMs < gap.requiredMs;
 }
 
 /** Which of two gaps came closer to a fault. */
@@ -30,6 +30,6 @@ export function tighterOf(one: Gap | null, other: Gap): Gap {
 }
 
 /** What a gap had over what was in force; negative: that much too short. */
-export function spareMs({ gapMs, wantedMs }: Gap): number {
-  return gapMs - wantedMs;
+export function spareMs({ gapMs, requiredMs }: Gap): number {
+  return gapMs - requiredMs;
 }

@@ -3,11 +3,11 @@ export { spareMs } from './gaps.ts';
 export { prove, type Records } from './prove.ts';
 export type {
   DomainProof,
+  ExcessAttempts,
   Gap,
-  KeptRules,
-  OverTried,
   Proof,
   RecordedRequest,
+  RequestedPoliteness,
+  StoredRules,
   Violation,
-  Wish,
 } from './types.ts';

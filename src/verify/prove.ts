@@ -5,16 +5,16 @@
 import { remember } from '../worker/remember.ts';
 import { CrawlDelays } from './crawl-delay.ts';
 import { gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
-import { type ReadRules, readRules, whyDisallowed } from './rules.ts';
+import { type ParsedRules, parseRules, whyDisallowed } from './rules.ts';
 import type {
   DomainProof,
+  ExcessAttempts,
   Gap,
-  KeptRules,
-  OverTried,
   Proof,
   RecordedRequest,
+  RequestedPoliteness,
+  StoredRules,
   Violation,
-  Wish,
 } from './types.ts';
 
 /** What the proof reads, wherever it is kept. */
@@ -23,11 +23,11 @@ export interface Records {
   domains(): AsyncIterable<string>;
   /** Every request to the domain, of whatever crawl, in the order of their starts. */
   requests(domain: string): AsyncIterable<RecordedRequest>;
-  rules(id: string): Promise<KeptRules | null>;
+  rules(id: string): Promise<StoredRules | null>;
   /** As the crawl's settings have it; null: the crawl is not on record. */
-  wish(crawlId: string, domain: string): Promise<Wish | null>;
+  politeness(crawlId: string, domain: string): Promise<RequestedPoliteness | null>;
   /** Of those crawls. */
-  overTried(): AsyncIterable<OverTried>;
+  excessAttempts(): AsyncIterable<ExcessAttempts>;
 }
 
 /** Faults listed; a broken throttle would make millions. */
@@ -58,45 +58,49 @@ export async function prove(
     const crawlDelays = new CrawlDelays();
     let before: RecordedRequest | null = null;
     for await (const request of records.requests(domain)) {
-      crawlDelays.pass(request);
+      crawlDelays.observe(request);
       const gap: Gap | null = before && gapBetween(before, request);
       if (gap !== null && (isConcerned(gap.before) || isConcerned(gap.after))) {
         proven.tightest = tighterOf(proven.tightest, gap);
         if (isTooShort(gap)) fault({ kind: 'gap', domain, ...gap });
         if (isWithinClockError(gap)) proof.withinClockError += 1;
         // As with the crawl's own delay below: the gap in force is the throttle's word, what robots.txt says is not.
-        const wantedMs = crawlDelays.wantedFor(gap, await rulesOf(request), await companyIn(records, gap));
-        if (wantedMs !== null && gap.gapMs < wantedMs)
-          fault({ kind: 'crawl-delay', domain, ...gap, wantedMs });
+        const requiredMs = crawlDelays.requiredGapMs(
+          gap,
+          await rulesOf(request),
+          await companyIn(records, gap),
+        );
+        if (requiredMs !== null && gap.gapMs < requiredMs)
+          fault({ kind: 'crawl-delay', domain, ...gap, requiredMs: requiredMs });
       }
       before = request;
       if (!isConcerned(request)) continue;
       proven.requests += 1;
-      const wish = await records.wish(request.crawlId, domain);
-      if (wish !== null && request.minGapMs < wish.shortestGapMs)
-        fault({ kind: 'granted', domain, request, wantedMs: wish.shortestGapMs });
+      const wish = await records.politeness(request.crawlId, domain);
+      if (wish !== null && request.minGapMs < wish.minGapMs)
+        fault({ kind: 'granted', domain, request, requiredMs: wish.minGapMs });
       const why = whyDisallowed(request, await rulesOf(request));
       if (why !== null) fault({ kind: 'disallowed', domain, request, why });
     }
     proof.requests += proven.requests;
     proof.domains.push(proven);
   }
-  for await (const violation of records.overTried()) fault(violation);
+  for await (const violation of records.excessAttempts()) fault(violation);
   return proof;
 }
 
 /** Requests that may have been open at a time when these two were: the more careful one decides, as for the throttle. */
 async function companyIn(records: Records, { before, after }: Gap): Promise<number> {
-  const wishes = [before, after].map(({ crawlId, domain }) => records.wish(crawlId, domain));
+  const wishes = [before, after].map(({ crawlId, domain }) => records.politeness(crawlId, domain));
   const bearable = (await Promise.all(wishes)).map((wish) => wish?.concurrency ?? Number.POSITIVE_INFINITY);
   return Math.min(...bearable);
 }
 
-function rememberRules(records: Records): (request: RecordedRequest) => Promise<ReadRules | null> {
-  const look = remember(RULES_KEPT, async (key): Promise<ReadRules | null> => {
+function rememberRules(records: Records): (request: RecordedRequest) => Promise<ParsedRules | null> {
+  const look = remember(RULES_KEPT, async (key): Promise<ParsedRules | null> => {
     const [id = '', agent = ''] = key.split(' ');
     const kept = await records.rules(id);
-    return kept && readRules(kept, agent);
+    return kept && parseRules(kept, agent);
   });
   return async ({ allowedBy }) => allowedBy && look(`${allowedBy.rulesId} ${allowedBy.agent}`);
 }

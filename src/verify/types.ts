@@ -22,19 +22,19 @@ export interface RecordedRequest {
 }
 
 /** Rules as they were kept. */
-export interface KeptRules {
+export interface StoredRules {
   origin: string;
   /** Null: there was no robots.txt. */
   body: string | null;
   /** When that was first found to be so; by the clock of the database. */
-  keptAtMs: number;
+  storedAtMs: number;
   /** What was heeded of a Crawl-delay at most. */
   maxCrawlDelayMs: number;
 }
 
 /** How a crawl was opened to behave on one domain. */
-export interface Wish {
-  shortestGapMs: number;
+export interface RequestedPoliteness {
+  minGapMs: number;
   /** Requests it tolerates there at a time, its own included. */
   concurrency: number;
 }
@@ -50,7 +50,7 @@ export interface Gap {
    */
   clockErrorMs: number;
   /** What was in force then. */
-  wantedMs: number;
+  requiredMs: number;
 }
 
 export interface DomainProof {
@@ -62,15 +62,15 @@ export interface DomainProof {
 
 export type Violation =
   | ({ kind: 'gap'; domain: string } & Gap)
-  /** Closer together than the robots.txt that both were judged by asks for, which is `wantedMs`. */
+  /** Closer together than the robots.txt that both were judged by asks for, which is `requiredMs`. */
   | ({ kind: 'crawl-delay'; domain: string } & Gap)
   /** It was let go with less of a gap than its own crawl wants on this domain. */
-  | { kind: 'granted'; domain: string; request: RecordedRequest; wantedMs: number }
+  | { kind: 'granted'; domain: string; request: RecordedRequest; requiredMs: number }
   | { kind: 'disallowed'; domain: string; request: RecordedRequest; why: string }
-  | OverTried;
+  | ExcessAttempts;
 
 /** A page that was tried more often than its crawl's policy allows. */
-export interface OverTried {
+export interface ExcessAttempts {
   kind: 'attempts';
   crawlId: string;
   url: string;

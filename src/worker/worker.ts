@@ -13,7 +13,7 @@ import { type Deps, makeActivities } from '../../activities/index.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
 import { makeParser } from '../html/index.ts';
-import { makeAgentPool } from '../http/index.ts';
+import { createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
 import { readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
@@ -98,7 +98,7 @@ export async function startWorker({
   const outages = watchDependencies({ connection: clientConnection, db, store, log });
   installRuntime(log, outages);
   const connection = await NativeConnection.connect({ address: temporal.address });
-  const agents = makeAgentPool();
+  const agents = createAgentPool();
   const lag = watchEventLoopLag();
   const memory = watchMemory();
   const own: Deps = {

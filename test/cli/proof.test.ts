@@ -22,7 +22,7 @@ const domains = Array.from({ length: 60 }, (_, n): DomainProof => {
   const domain = `d${n}.test`;
   const gapMs = 1_000 + n;
   const [before, after] = [request(domain, 0), request(domain, gapMs)];
-  return { domain, requests: 2, tightest: { before, after, gapMs, clockErrorMs: 0, wantedMs: 1_000 } };
+  return { domain, requests: 2, tightest: { before, after, gapMs, clockErrorMs: 0, requiredMs: 1_000 } };
 });
 
 const proof: Proof = { requests: 120, withinClockError: 0, domains, violations: [], violationCount: 0 };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig, PRESET_NAMES } from '../../src/config/index.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { retryDelayMs } from '../../src/core/retry-policy.ts';
-import { kindOf } from '../../src/urls/url-types.ts';
+import { classifyUrl } from '../../src/urls/url-types.ts';
 
 const crawlOf = (preset: string) => loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
 const MINUTE_MS = 60_000;
@@ -73,7 +73,7 @@ test.each([
   ['https://page.example/research', null],
 ])('the shop preset takes %s for: %s', (url, type) => {
   const { urlTypes } = crawlOf('shop');
-  expect(kindOf(urlTypes, url, null).type).toBe(type);
+  expect(classifyUrl(urlTypes, url, null).type).toBe(type);
 });
 
 test('whatever a source says explicitly holds, under every preset', () => {

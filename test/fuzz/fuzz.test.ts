@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { makeParser, parsePage } from '../../src/html/index.ts';
 import { parseRobots, robotsVerdict } from '../../src/robots/index.ts';
-import { normaliseUrl, placeOf, politenessKey, whyNotFollow } from '../../src/urls/index.ts';
+import { normaliseUrl, politenessKey, quotaOf, skipReasonFor } from '../../src/urls/index.ts';
 import { loopbackAgent, send } from '../http/support/fetching.ts';
 import { rawServer } from '../http/support/servers.ts';
 import { randomCases } from '../support/size.ts';
@@ -134,8 +134,8 @@ describe('whatever arrives', () => {
         const result = inTime(() => normaliseUrl(raw, 'http://example.org/a/b', settings.urls));
         if (!result.ok) return;
         expect(normaliseUrl(result.url, undefined, settings.urls)).toEqual(result);
-        inTime(() => whyNotFollow(result.url, follow));
-        expect(placeOf(result.url, settings.traps)?.name).not.toContain('#');
+        inTime(() => skipReasonFor(result.url, follow));
+        expect(quotaOf(result.url, settings.traps)?.name).not.toContain('#');
         expect(politenessKey(result.url, 'site')).not.toBe('');
       }),
       { seed: SEED, numRuns: randomCases(10_000) },

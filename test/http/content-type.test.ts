@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { isSniffed, matchesType, typeOf } from '../../src/http/index.ts';
+import { contentTypeOf, isSniffed, matchesType } from '../../src/http/index.ts';
 
 const html = '<!DOCTYPE html><title>Hello</title>';
 const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
 
 const judged = (contentType: string | null, body: string | Buffer, more: Record<string, string> = {}) =>
-  typeOf({ ...(contentType === null ? {} : { 'content-type': contentType }), ...more }, Buffer.from(body));
+  contentTypeOf(
+    { ...(contentType === null ? {} : { 'content-type': contentType }), ...more },
+    Buffer.from(body),
+  );
 
 describe('what is sent as HTML', () => {
   test.each([

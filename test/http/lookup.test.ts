@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeLookup } from '../../src/http/index.ts';
+import { createLookup } from '../../src/http/index.ts';
 import { loopbackAgent, sendForError, sendForResponse } from './support/fetching.ts';
 import { nameServer } from './support/name-server.ts';
 import { httpServer } from './support/servers.ts';
@@ -18,7 +18,7 @@ async function hostsFile(text: string): Promise<string> {
 describe('a name', () => {
   test('has the addresses its name server gives, IPv4 first', async () => {
     const servers = [await nameServer({ 'both.test': ['192.0.2.1', '192.0.2.2', '2001:db8::1'] })];
-    expect(await makeLookup({ servers })('Both.test')).toEqual([
+    expect(await createLookup({ servers })('Both.test')).toEqual([
       { address: '192.0.2.1', family: 4 },
       { address: '192.0.2.2', family: 4 },
       { address: '2001:db8::1', family: 6 },
@@ -27,17 +27,17 @@ describe('a name', () => {
 
   test('may have IPv6 addresses only', async () => {
     const servers = [await nameServer({ 'six.test': ['2001:db8::6'] })];
-    expect(await makeLookup({ servers })('six.test')).toEqual([{ address: '2001:db8::6', family: 6 }]);
+    expect(await createLookup({ servers })('six.test')).toEqual([{ address: '2001:db8::6', family: 6 }]);
   });
 
   test('is not held up by a server that never answers for IPv6', async () => {
     const servers = [await nameServer({ 'four.test': ['192.0.2.4'] }, { silentFor: 'AAAA' })];
-    expect(await makeLookup({ servers })('four.test')).toEqual([{ address: '192.0.2.4', family: 4 }]);
+    expect(await createLookup({ servers })('four.test')).toEqual([{ address: '192.0.2.4', family: 4 }]);
   });
 
   test('that nobody knows is an error with its code', async () => {
     const servers = [await nameServer({})];
-    await expect(makeLookup({ servers })('nowhere.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    await expect(createLookup({ servers })('nowhere.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
   test('of the hosts file has the address written there, also after a change', async () => {
@@ -45,7 +45,7 @@ describe('a name', () => {
     const path = await hostsFile(
       '# ours\n192.0.2.7 staging.test Alias.test # both\n::1 staging.test\nnonsense x\n',
     );
-    const lookup = makeLookup({ servers, hostsFile: path });
+    const lookup = createLookup({ servers, hostsFile: path });
     expect(await lookup('staging.test')).toEqual([
       { address: '192.0.2.7', family: 4 },
       { address: '::1', family: 6 },
@@ -57,14 +57,14 @@ describe('a name', () => {
 
   test('that ends in localhost is this machine, whatever the name servers say', async () => {
     const servers = [await nameServer({ 'a.localhost': ['192.0.2.1'] })];
-    const lookup = makeLookup({ servers, hostsFile: await hostsFile('') });
+    const lookup = createLookup({ servers, hostsFile: await hostsFile('') });
     expect(await lookup('a.localhost')).toContainEqual({ address: '127.0.0.1', family: 4 });
   });
 });
 
 test('names whose server is silent do not hold up another name, however many they are', async () => {
   const servers = [await nameServer({ 'quick.test': ['127.0.0.1'] }, { silentOn: /^slow/ })];
-  const agent = loopbackAgent({ lookup: makeLookup({ servers }), connectTimeoutMs: 1_500 });
+  const agent = loopbackAgent({ lookup: createLookup({ servers }), connectTimeoutMs: 1_500 });
   const port = await httpServer((_, response) => response.end('here'));
   const slow = Array.from({ length: 50 }, (_, n) => sendForError(`http://slow${n}.test:${port}/`, { agent }));
   let slowOnesDone = 0;
@@ -78,7 +78,7 @@ test('names whose server is silent do not hold up another name, however many the
 
 test('a name server that cannot be reached is a failed lookup, not a refused connection', async () => {
   const servers = ['127.0.0.1:9'];
-  const agent = loopbackAgent({ lookup: makeLookup({ servers }) });
+  const agent = loopbackAgent({ lookup: createLookup({ servers }) });
   expect(await sendForError('http://any.test/', { agent })).toMatchObject({
     errorKind: 'dns',
     startedAt: null,

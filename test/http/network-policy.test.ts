@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { makeAgentPool, makeNetworkPolicy, parseCidr } from '../../src/http/index.ts';
+import { createAgentPool, createNetworkPolicy, parseCidr } from '../../src/http/index.ts';
 import { loopbackAgent, send, sendForError, sendForResponse } from './support/fetching.ts';
 import { rawServer } from './support/servers.ts';
 
-const closed = makeNetworkPolicy({ allowNetwork: [], resolve: {} });
+const closed = createNetworkPolicy({ allowNetwork: [], resolve: {} });
 
 describe('an address is refused by default when it is', () => {
   test.each([
@@ -41,7 +41,7 @@ describe('an address is refused by default when it is', () => {
     ['64:ff9b::10.0.0.1', 'private'],
     ['::ffff:0:192.168.1.1', 'private'],
   ])('%s: %s', (address, what) => {
-    expect(closed.judge(address)).toEqual({ ok: false, reason: expect.stringContaining(what) });
+    expect(closed.check(address)).toEqual({ ok: false, reason: expect.stringContaining(what) });
   });
 
   test.each([
@@ -52,23 +52,23 @@ describe('an address is refused by default when it is', () => {
     '::ffff:8.8.8.8',
     '64:ff9b::8.8.8.8',
   ])('but %s is public', (address) => {
-    expect(closed.judge(address)).toEqual({ ok: true });
+    expect(closed.check(address)).toEqual({ ok: true });
   });
 });
 
 describe('networks that are allowed', () => {
   test('open just themselves', () => {
-    const policy = makeNetworkPolicy({
+    const policy = createNetworkPolicy({
       allowNetwork: ['10.1.0.0/16', 'fd00::/8', '127.0.0.9'],
       resolve: {},
     });
-    expect(policy.judge('10.1.2.3').ok).toBe(true);
-    expect(policy.judge('::ffff:10.1.2.3').ok).toBe(true);
-    expect(policy.judge('10.2.0.1').ok).toBe(false);
-    expect(policy.judge('fd12::1').ok).toBe(true);
-    expect(policy.judge('fc00::1').ok).toBe(false);
-    expect(policy.judge('127.0.0.9').ok).toBe(true);
-    expect(policy.judge('127.0.0.8').ok).toBe(false);
+    expect(policy.check('10.1.2.3').ok).toBe(true);
+    expect(policy.check('::ffff:10.1.2.3').ok).toBe(true);
+    expect(policy.check('10.2.0.1').ok).toBe(false);
+    expect(policy.check('fd12::1').ok).toBe(true);
+    expect(policy.check('fc00::1').ok).toBe(false);
+    expect(policy.check('127.0.0.9').ok).toBe(true);
+    expect(policy.check('127.0.0.8').ok).toBe(false);
   });
 
   test.each([
@@ -82,14 +82,14 @@ describe('networks that are allowed', () => {
     ['::/129', 'between 0 and 128'],
   ])('are not made of "%s"', (text, why) => {
     expect(parseCidr(text)).toEqual({ ok: false, reason: expect.stringContaining(why) });
-    expect(() => makeNetworkPolicy({ allowNetwork: [text], resolve: {} })).toThrow(why);
+    expect(() => createNetworkPolicy({ allowNetwork: [text], resolve: {} })).toThrow(why);
   });
 });
 
 describe('connecting', () => {
   const answering = () => rawServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
   const strictAgent = (resolve: Record<string, string> = {}) =>
-    loopbackAgent({ policy: makeNetworkPolicy({ allowNetwork: [], resolve }) });
+    loopbackAgent({ policy: createNetworkPolicy({ allowNetwork: [], resolve }) });
 
   test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433'])(
     'to the literal address %s is refused, and nothing is contacted',
@@ -160,7 +160,7 @@ describe('connecting', () => {
   test('under a strict policy never reuses a connection made under an open one', async () => {
     const server = await answering();
     const url = `http://127.0.0.1:${server.port}/`;
-    const pool = makeAgentPool();
+    const pool = createAgentPool();
     const open = {
       allowNetwork: ['127.0.0.0/8'],
       resolve: {},

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { linesOf } from '../../src/http/index.ts';
+import { headerLines } from '../../src/http/index.ts';
 import {
   LIMITS,
   loopbackAgent,
@@ -36,8 +36,8 @@ describe('a response', () => {
       response.end();
     });
     const { headers } = await sendForResponse(`http://127.0.0.1:${port}/`);
-    expect(linesOf(headers, 'x-robots-tag')).toEqual(['otherbot: noindex, nofollow', 'noarchive']);
-    expect(linesOf(headers, 'x-absent')).toEqual([]);
+    expect(headerLines(headers, 'x-robots-tag')).toEqual(['otherbot: noindex, nofollow', 'noarchive']);
+    expect(headerLines(headers, 'x-absent')).toEqual([]);
   });
 
   test.each([

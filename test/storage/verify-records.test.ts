@@ -39,7 +39,7 @@ describe('a crawl that ran', () => {
     expect(violations).toEqual([]);
     expect(requests).toBe(web.arrivals.length);
     expect(requests).toBe(1 + 4 + 2);
-    expect(domains).toMatchObject([{ domain: web.name('site'), tightest: { wantedMs: 150 } }]);
+    expect(domains).toMatchObject([{ domain: web.name('site'), tightest: { requiredMs: 150 } }]);
   });
 
   it('still verifies when the site has changed its rules since', async () => {
@@ -112,7 +112,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
 
   it('a gap a millisecond too short', async () => {
     await plant({ afterMs: 149 });
-    expect((await verify()).violations).toMatchObject([{ kind: 'gap', gapMs: 149, wantedMs: 150 }]);
+    expect((await verify()).violations).toMatchObject([{ kind: 'gap', gapMs: 149, requiredMs: 150 }]);
     const { code, stdout } = await program(crawlId);
     expect(code).toBe(1);
     expect(stdout).toContain(`Gap too short on ${web.name('site')}: 0.149 s, but 0.150 s was required.`);
@@ -126,7 +126,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
 
   it('a gap in force that was shorter than the crawl’s own delay, as its rule for the domain has it', async () => {
     await plant({ afterMs: 1_000, minGapMs: 149 });
-    expect((await verify()).violations).toMatchObject([{ kind: 'granted', wantedMs: 150 }]);
+    expect((await verify()).violations).toMatchObject([{ kind: 'granted', requiredMs: 150 }]);
     const { code, stdout } = await program(crawlId);
     expect(code).toBe(1);
     expect(stdout).toContain('with 0.149 s, but crawl');
@@ -150,7 +150,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
       await plant({ afterMs: 3_000, rulesId });
       await plant({ afterMs: 1_000, rulesId });
       expect((await verify()).violations).toMatchObject([
-        { kind: 'crawl-delay', gapMs: 1_000, wantedMs: 2_000 },
+        { kind: 'crawl-delay', gapMs: 1_000, requiredMs: 2_000 },
       ]);
       const { code, stdout } = await program(crawlId);
       expect(code).toBe(1);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TrapLimits } from '../../src/core/settings.ts';
-import { fits, placeOf, shapeOf, trapOf, whyNotFollow } from '../../src/urls/index.ts';
+import { detectTrap, matchesPattern, quotaOf, shapeOf, skipReasonFor } from '../../src/urls/index.ts';
 
 const UNLIMITED: TrapLimits = {
   maxPathDepth: null,
@@ -24,7 +24,7 @@ describe('a pattern', () => {
     ['/*/*/print', 'http://example.org/a/b/c/print', true],
     ['*', 'http://example.org/', true],
   ])('%s matches %s: %j', (pattern, url, expected) => {
-    expect(fits(pattern, url)).toBe(expected);
+    expect(matchesPattern(pattern, url)).toBe(expected);
   });
 
   test('matches as the regular expression would that it stands for', () => {
@@ -38,7 +38,7 @@ describe('a pattern', () => {
             .map((letter) => (letter === '*' ? '.*' : letter === '.' ? '\\.' : letter))
             .join('');
           const expected = new RegExp(`^/${source}$`).test(`/${text}`);
-          expect(fits(`/${tail}`, `http://h/${text}`)).toBe(expected);
+          expect(matchesPattern(`/${tail}`, `http://h/${text}`)).toBe(expected);
         },
       ),
       { numRuns: 2_000 },
@@ -46,7 +46,7 @@ describe('a pattern', () => {
   });
 
   test('of many stars is no slower for it', () => {
-    expect(fits(`/${'*a'.repeat(100)}*b`, `http://h/${'a'.repeat(1_900)}`)).toBe(false);
+    expect(matchesPattern(`/${'*a'.repeat(100)}*b`, `http://h/${'a'.repeat(1_900)}`)).toBe(false);
   });
 });
 
@@ -68,7 +68,7 @@ describe('a link is not followed', () => {
     [{ traps: { ...UNLIMITED, maxPathDepth: 3 } }, 'http://example.org/1/2/3/', null],
     [{ traps: { ...UNLIMITED, maxPathDepth: 3 } }, 'http://example.org/1/2/3/4', 'path too deep'],
   ])('%j %s: %j', (more, url, expected) => {
-    expect(whyNotFollow(url, { ...rule, ...more })).toBe(expected);
+    expect(skipReasonFor(url, { ...rule, ...more })).toBe(expected);
   });
 });
 
@@ -83,7 +83,7 @@ describe('repeated segments', () => {
     ['/a/b/a/c/a/d/a/e', null],
     ['/a/b/c/a/b/c/a/b/c', 'repeated segments'],
   ])('%s: %j', (path, expected) => {
-    expect(trapOf(`http://example.org${path}`, limits)).toBe(expected);
+    expect(detectTrap(`http://example.org${path}`, limits)).toBe(expected);
   });
 
   test('are seen wherever they stand', () => {
@@ -92,7 +92,7 @@ describe('repeated segments', () => {
     fc.assert(
       fc.property(around, segments, around, (before, run, after) => {
         const path = [...before, ...run, ...run, ...run, ...after].join('/');
-        expect(trapOf(`http://example.org/${path}`, limits)).toBe('repeated segments');
+        expect(detectTrap(`http://example.org/${path}`, limits)).toBe('repeated segments');
       }),
     );
   });
@@ -119,7 +119,7 @@ describe('pages are counted together', () => {
 
   test('as far as their kind is limited', () => {
     const limits = { ...UNLIMITED, maxPerQuery: 5 };
-    expect(placeOf('http://example.org/a', limits)).toBeNull();
-    expect(placeOf('http://example.org/a?b', limits)).toMatchObject({ most: 5, reason: 'query full' });
+    expect(quotaOf('http://example.org/a', limits)).toBeNull();
+    expect(quotaOf('http://example.org/a?b', limits)).toMatchObject({ limit: 5, reason: 'query full' });
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { UrlType } from '../../src/core/settings.ts';
-import { fits } from '../../src/urls/index.ts';
-import { kindOf } from '../../src/urls/url-types.ts';
+import { matchesPattern } from '../../src/urls/index.ts';
+import { classifyUrl } from '../../src/urls/url-types.ts';
 
 describe('a pattern', () => {
   test.each([
@@ -25,7 +25,7 @@ describe('a pattern', () => {
     ['/a.c', 'http://a.test/abc', false],
     ['/(a+)+$', 'http://a.test/aaa', false],
   ])('%s compared with %s: %s', (pattern, url, expected) => {
-    expect(fits(pattern, url)).toBe(expected);
+    expect(matchesPattern(pattern, url)).toBe(expected);
   });
 
   test('agrees with the regular expression it stands for', () => {
@@ -34,7 +34,7 @@ describe('a pattern', () => {
     fc.assert(
       fc.property(pattern, path, (rest, text) => {
         const source = `/${rest}`.split('*').map((piece) => piece.replaceAll('.', '\\.'));
-        expect(fits(`/${rest}`, `http://h/${text}`)).toBe(
+        expect(matchesPattern(`/${rest}`, `http://h/${text}`)).toBe(
           new RegExp(`^${source.join('.*')}$`).test(`/${text}`),
         );
       }),
@@ -43,7 +43,7 @@ describe('a pattern', () => {
 
   test('made to explode does not', () => {
     const began = performance.now();
-    expect(fits(`/${'*a'.repeat(200)}b`, `http://h/${'a'.repeat(1_900)}`)).toBe(false);
+    expect(matchesPattern(`/${'*a'.repeat(200)}b`, `http://h/${'a'.repeat(1_900)}`)).toBe(false);
     // As a backtracking expression it would take longer than the universe has.
     expect(performance.now() - began).toBeLessThan(1_000);
   });
@@ -56,7 +56,7 @@ describe('the kind of a page', () => {
   ];
 
   test('is that of the first pattern that fits', () => {
-    expect(kindOf(types, 'http://a.test/search?q=lamp', null)).toEqual({
+    expect(classifyUrl(types, 'http://a.test/search?q=lamp', null)).toEqual({
       type: 'search',
       priority: 1,
       keyword: null,
@@ -64,11 +64,15 @@ describe('the kind of a page', () => {
   });
 
   test('brings its keyword, unless the page carries one already', () => {
-    expect(kindOf(types, 'http://a.test/lamp', null).keyword).toBe('lamps');
-    expect(kindOf(types, 'http://a.test/lamp', 'chair').keyword).toBe('chair');
+    expect(classifyUrl(types, 'http://a.test/lamp', null).keyword).toBe('lamps');
+    expect(classifyUrl(types, 'http://a.test/lamp', 'chair').keyword).toBe('chair');
   });
 
-  test('is none where no pattern fits: usual priority, carried keyword', () => {
-    expect(kindOf(types, 'http://a.test/', 'chair')).toEqual({ type: null, priority: 5, keyword: 'chair' });
+  test('is none where no pattern matchesPattern: usual priority, carried keyword', () => {
+    expect(classifyUrl(types, 'http://a.test/', 'chair')).toEqual({
+      type: null,
+      priority: 5,
+      keyword: 'chair',
+    });
   });
 });

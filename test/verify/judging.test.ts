@@ -6,7 +6,7 @@ const RULES: Record<string, string> = {
   slow: 'User-agent: *\nCrawl-delay: 5\n\nUser-agent: Swift\nDisallow:',
   endless: 'User-agent: *\nCrawl-delay: 1000',
 };
-const KEPT_AT_MS = 50_000;
+const STORED_AT_MS = 50_000;
 const MAX_CRAWL_DELAY_MS = 8_000;
 
 function request(startedAtMs: number, changed: Partial<RecordedRequest> = {}): RecordedRequest {
@@ -35,14 +35,12 @@ function recordsOf(requests: RecordedRequest[]): Records {
     },
     rules: async (id) => {
       const body = RULES[id];
-      const kept = { origin: 'http://a.test', keptAtMs: KEPT_AT_MS, maxCrawlDelayMs: MAX_CRAWL_DELAY_MS };
+      const kept = { origin: 'http://a.test', storedAtMs: STORED_AT_MS, maxCrawlDelayMs: MAX_CRAWL_DELAY_MS };
       return body === undefined ? null : { ...kept, body };
     },
-    wish: async (crawlId) =>
-      ({ one: { shortestGapMs: 500, concurrency: 1 }, many: { shortestGapMs: 0, concurrency: 4 } })[
-        crawlId
-      ] ?? null,
-    async *overTried() {},
+    politeness: async (crawlId) =>
+      ({ one: { minGapMs: 500, concurrency: 1 }, many: { minGapMs: 0, concurrency: 4 } })[crawlId] ?? null,
+    async *excessAttempts() {},
   };
 }
 
@@ -54,7 +52,7 @@ describe('a gap', () => {
     expect((await judge(request(0), request(1_000))).violations).toEqual([]);
     const { violations, violationCount } = await judge(request(0), request(999));
     expect(violationCount).toBe(1);
-    expect(violations).toMatchObject([{ kind: 'gap', domain: 'a.test', gapMs: 999, wantedMs: 1_000 }]);
+    expect(violations).toMatchObject([{ kind: 'gap', domain: 'a.test', gapMs: 999, requiredMs: 1_000 }]);
   });
 
   it('that the clocks’ error may have made too short is no fault, and is counted', async () => {
@@ -62,7 +60,7 @@ describe('a gap', () => {
     expect(await judge(unsure, request(1_030))).toMatchObject({ violationCount: 0, withinClockError: 0 });
     const { violationCount, withinClockError, domains } = await judge(unsure, request(1_029));
     expect([violationCount, withinClockError]).toEqual([0, 1]);
-    expect(domains).toMatchObject([{ tightest: { gapMs: 1_029, clockErrorMs: 30, wantedMs: 1_000 } }]);
+    expect(domains).toMatchObject([{ tightest: { gapMs: 1_029, clockErrorMs: 30, requiredMs: 1_000 } }]);
     expect(await judge(unsure, request(999))).toMatchObject({ violationCount: 1, withinClockError: 0 });
   });
 
@@ -96,7 +94,7 @@ describe('a gap', () => {
       request(14_000),
     );
     expect(domains).toMatchObject([
-      { domain: 'a.test', requests: 4, tightest: { gapMs: 10_001, wantedMs: 10_000 } },
+      { domain: 'a.test', requests: 4, tightest: { gapMs: 10_001, requiredMs: 10_000 } },
     ]);
   });
 
@@ -122,7 +120,7 @@ describe('the gap in force', () => {
     );
     const { violations } = await judge(request(0), request(1_000, { minGapMs: 499 }));
     expect(violations).toMatchObject([
-      { kind: 'granted', domain: 'a.test', wantedMs: 500, request: { startedAtMs: 1_000 } },
+      { kind: 'granted', domain: 'a.test', requiredMs: 500, request: { startedAtMs: 1_000 } },
     ]);
   });
 
@@ -149,15 +147,15 @@ describe('a Crawl-delay', () => {
     request(startedAtMs, { url: 'http://a.test/robots.txt', isRobots: true, allowedBy: null });
 
   it('is kept between two requests that were judged by it, whatever the throttle wrote down', async () => {
-    const [fault, ...more] = await judgeTwo(slow, slow, [robotsAt(KEPT_AT_MS)]);
-    expect(fault).toMatchObject({ kind: 'crawl-delay', domain: 'a.test', gapMs: 2_000, wantedMs: 5_000 });
+    const [fault, ...more] = await judgeTwo(slow, slow, [robotsAt(STORED_AT_MS)]);
+    expect(fault).toMatchObject({ kind: 'crawl-delay', domain: 'a.test', gapMs: 2_000, requiredMs: 5_000 });
     expect(more).toEqual([]);
     expect((await judge(request(100_000, slow), request(105_000, slow))).violations).toEqual([]);
   });
 
   it('counts up to what is heeded of it', async () => {
     const endless = { allowedBy: { rulesId: 'endless', agent: 'Amble' } };
-    expect(await judgeTwo(endless)).toMatchObject([{ kind: 'crawl-delay', wantedMs: MAX_CRAWL_DELAY_MS }]);
+    expect(await judgeTwo(endless)).toMatchObject([{ kind: 'crawl-delay', requiredMs: MAX_CRAWL_DELAY_MS }]);
   });
 
   it('is for whom it names', async () => {
@@ -166,7 +164,7 @@ describe('a Crawl-delay', () => {
 
   it.each<[string, Partial<RecordedRequest>, Partial<RecordedRequest>, RecordedRequest[]]>([
     ['one was judged by other rules', {}, slow, []],
-    ['robots.txt was asked for since they were kept', slow, slow, [robotsAt(KEPT_AT_MS + 1)]],
+    ['robots.txt was asked for since they were kept', slow, slow, [robotsAt(STORED_AT_MS + 1)]],
     ['it was asked for between them', slow, slow, [robotsAt(101_000)]],
     [
       'both bear company, so that both may have been granted before',

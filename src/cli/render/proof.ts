@@ -28,7 +28,7 @@ function domainTable(domains: readonly DomainProof[], most: number): string[] {
       requests,
       tightest === null ? '' : seconds(tightest.gapMs),
       tightest === null ? '' : seconds(tightest.clockErrorMs),
-      tightest === null ? '' : seconds(tightest.wantedMs),
+      tightest === null ? '' : seconds(tightest.requiredMs),
       tightest === null ? '' : at(tightest.after.startedAtMs),
     ]);
   const more = domains.length - most;
@@ -50,18 +50,18 @@ function describeViolation(violation: Violation): string[] {
   switch (violation.kind) {
     case 'gap':
       return [
-        `Gap too short on ${violation.domain}: ${seconds(violation.gapMs)}, but ${seconds(violation.wantedMs)} was required.`,
+        `Gap too short on ${violation.domain}: ${seconds(violation.gapMs)}, but ${seconds(violation.requiredMs)} was required.`,
         ...pair(violation),
       ];
     case 'crawl-delay':
       return [
-        `Gap too short on ${violation.domain}: ${seconds(violation.gapMs)}, but its robots.txt asks for ${seconds(violation.wantedMs)}.`,
+        `Gap too short on ${violation.domain}: ${seconds(violation.gapMs)}, but its robots.txt asks for ${seconds(violation.requiredMs)}.`,
         ...pair(violation),
       ];
     case 'granted': {
-      const { request, wantedMs, domain } = violation;
+      const { request, requiredMs, domain } = violation;
       return [
-        `Granted with too short a gap: ${request.url} at ${at(request.startedAtMs)} with ${seconds(request.minGapMs)}, but crawl ${request.crawlId} requires ${seconds(wantedMs)} on ${domain}.`,
+        `Granted with too short a gap: ${request.url} at ${at(request.startedAtMs)} with ${seconds(request.minGapMs)}, but crawl ${request.crawlId} requires ${seconds(requiredMs)} on ${domain}.`,
       ];
     }
     case 'disallowed': {

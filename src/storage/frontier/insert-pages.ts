@@ -2,7 +2,7 @@
 
 import type { CrawlSettings, Order } from '../../core/settings.ts';
 import { type PolitenessUnit, politenessKey, urlHash } from '../../urls/index.ts';
-import { kindOf, type PageKind } from '../../urls/url-types.ts';
+import { classifyUrl, type PageKind } from '../../urls/url-types.ts';
 import type { UrlKind } from '../generated/enums.ts';
 import type { Queries } from '../raw-sql.ts';
 
@@ -22,7 +22,7 @@ export function newPage(
   carried: string | null,
   hash = urlHash(url),
 ): NewPage {
-  return { url, hash, domain: politenessKey(url, unit), ...kindOf(urlTypes, url, carried) };
+  return { url, hash, domain: politenessKey(url, unit), ...classifyUrl(urlTypes, url, carried) };
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   type PolitenessUnit,
   type SkipCounts,
   type SkipReason,
-  whyNotFollow,
+  skipReasonFor,
 } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
 import { isUnderWay, lockPage, type PageRow } from '../pages/page-row.ts';
@@ -85,7 +85,7 @@ function sorted(
     }
     const target = normaliseUrl(url, undefined, settings.urls);
     // It has been read as a URL before: all that can be against it now is the crawl's own bound.
-    const reason = target.ok ? whyNotFollow(target.url, follow) : 'too long';
+    const reason = target.ok ? skipReasonFor(target.url, follow) : 'too long';
     if (target.ok && reason === null)
       pages.push({ ...newPage(settings, unit, target.url, sitemap.keyword), lastmod });
     else if (reason !== null) skip(reason);

@@ -3,13 +3,13 @@
  * yet are counted, so a page that links to what is known, as most do, writes nothing here. Two transactions that find the
  * same URL at the same moment count it twice: the limits are there against sites without end, and may err by a few.
  */
-import type { Place } from '../../urls/index.ts';
+import type { UrlQuota } from '../../urls/index.ts';
 import type { Queries } from '../raw-sql.ts';
 
 export interface Taker {
   /** Of its URL. */
   hash: Buffer;
-  place: Place;
+  place: UrlQuota;
 }
 
 /** The takers for whom there is no room. Rows are locked in one order, and before those of pages: see `finish`. */
@@ -25,7 +25,7 @@ export async function takePlaces<T extends Taker>(
              row_number() OVER (PARTITION BY place ORDER BY nr) AS nth
       FROM unnest(${takers.map(({ hash }) => hash.toString('hex'))}::text[],
                   ${takers.map(({ place }) => place.hash.toString('hex'))}::text[],
-                  ${takers.map(({ place }) => place.name)}::text[], ${takers.map(({ place }) => place.most)}::int[])
+                  ${takers.map(({ place }) => place.name)}::text[], ${takers.map(({ place }) => place.limit)}::int[])
            WITH ORDINALITY AS taker (hash, place, name, most, nr)
       WHERE NOT coalesce(
         -- The first from here on, which only its own index can say: to look for what is equal any index of the crawl

@@ -1,6 +1,6 @@
 /** Which of the pages that were found a crawl has room for, by the limits that need counting. */
 import type { CrawlSettings } from '../../core/settings.ts';
-import { type Place, placeInDomain, placeOf, type SkipReason } from '../../urls/index.ts';
+import { domainQuota, quotaOf, type SkipReason, type UrlQuota } from '../../urls/index.ts';
 import type { Queries } from '../raw-sql.ts';
 import type { NewPage } from './insert-pages.ts';
 import { takePlaces } from './take-places.ts';
@@ -13,7 +13,7 @@ export async function letIn<T extends NewPage>(
   pages: readonly T[],
   skip: (reason: SkipReason) => void,
 ): Promise<T[]> {
-  const inFamily = await withRoom(tx, crawlId, pages, (page) => placeOf(page.url, settings.traps), skip);
+  const inFamily = await withRoom(tx, crawlId, pages, (page) => quotaOf(page.url, settings.traps), skip);
   return letIntoDomain(tx, settings, crawlId, inFamily, skip);
 }
 
@@ -26,14 +26,14 @@ export async function letIntoDomain<T extends NewPage>(
   skip: (reason: SkipReason) => void,
 ): Promise<T[]> {
   if (most === null) return [...pages];
-  return withRoom(tx, crawlId, pages, ({ domain }) => placeInDomain(domain, most), skip);
+  return withRoom(tx, crawlId, pages, ({ domain }) => domainQuota(domain, most), skip);
 }
 
 async function withRoom<T extends NewPage>(
   tx: Queries,
   crawlId: string,
   pages: readonly T[],
-  placeFor: (page: T) => Place | null,
+  placeFor: (page: T) => UrlQuota | null,
   skip: (reason: SkipReason) => void,
 ): Promise<T[]> {
   const takers = pages.flatMap((page) => {

@@ -1,7 +1,13 @@
 /** A redirect ends its page; the target becomes a page of its own, so it is fetched once whoever points at it. */
 import type { CrawlSettings } from '../../core/settings.ts';
 import { looksLikeSitemap } from '../../sitemaps/index.ts';
-import { hostnameOf, type PolitenessUnit, type SkipReason, urlHash, whyNotFollow } from '../../urls/index.ts';
+import {
+  hostnameOf,
+  type PolitenessUnit,
+  type SkipReason,
+  skipReasonFor,
+  urlHash,
+} from '../../urls/index.ts';
 import { insertPages, newPage } from '../frontier/insert-pages.ts';
 import { letIn } from '../frontier/url-quotas.ts';
 import type { Queries } from '../raw-sql.ts';
@@ -80,7 +86,7 @@ function refusalOf(settings: CrawlSettings, page: PageRow, target: string): stri
     if (hostnameOf(target) === hostnameOf(page.url)) return null;
   }
   if (page.seed) return null;
-  const reason = whyNotFollow(target, { ...settings, seedHosts: page.scope_hosts });
+  const reason = skipReasonFor(target, { ...settings, seedHosts: page.scope_hosts });
   return reason === null ? null : notFollowed(reason);
 }
 

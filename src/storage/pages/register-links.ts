@@ -5,8 +5,8 @@ import {
   type PolitenessUnit,
   type SkipCounts,
   type SkipReason,
+  skipReasonFor,
   urlHash,
-  whyNotFollow,
 } from '../../urls/index.ts';
 import { insertPages, newPage } from '../frontier/insert-pages.ts';
 import { letIn } from '../frontier/url-quotas.ts';
@@ -72,7 +72,7 @@ export async function registerLinks(
 
 function whyNot(settings: CrawlSettings, page: PageRow, link: OutLink): SkipReason | null {
   if (link.nofollow) return 'nofollow';
-  const reason = whyNotFollow(link.url, { ...settings, seedHosts: page.scope_hosts });
+  const reason = skipReasonFor(link.url, { ...settings, seedHosts: page.scope_hosts });
   if (reason !== null) return reason;
   return settings.maxDepth !== null && page.depth >= settings.maxDepth ? 'beyond max-depth' : null;
 }

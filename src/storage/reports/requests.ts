@@ -1,6 +1,6 @@
 /** The requests on record as the proof of politeness reads them: a batch at a time, whatever their number. */
 import { politenessFor } from '../../core/domain-politeness.ts';
-import type { KeptRules, OverTried, RecordedRequest, Records } from '../../verify/index.ts';
+import type { ExcessAttempts, RecordedRequest, Records, StoredRules } from '../../verify/index.ts';
 import { remember } from '../../worker/remember.ts';
 import { findCrawl } from '../crawls.ts';
 import type { Database } from '../database.ts';
@@ -18,13 +18,13 @@ export function readRecords(db: Database, crawlId: string | null): Records {
     domains: () => domainsOf(db, crawlId),
     requests: (domain) => requestsTo(db, domain),
     rules: (id) => readRules(db, id),
-    wish: async (id, domain) => {
+    politeness: async (id, domain) => {
       const crawl = await crawlOf(id);
       if (crawl === null) return null;
       const { delay, concurrency } = politenessFor(crawl.settings, domain);
-      return { shortestGapMs: delay.minMs, concurrency };
+      return { minGapMs: delay.minMs, concurrency };
     },
-    overTried: () => overTried(db, crawlId),
+    excessAttempts: () => overTried(db, crawlId),
   };
 }
 
@@ -88,14 +88,14 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
   };
 }
 
-async function readRules(db: Database, id: string): Promise<KeptRules | null> {
+async function readRules(db: Database, id: string): Promise<StoredRules | null> {
   const kept = await db.robotsRules.findUnique({ where: { id: BigInt(id) } });
   if (kept === null) return null;
   const { origin, body, createdAt, maxCrawlDelayMs } = kept;
-  return { origin, body, keptAtMs: createdAt.getTime(), maxCrawlDelayMs };
+  return { origin, body, storedAtMs: createdAt.getTime(), maxCrawlDelayMs };
 }
 
-async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<OverTried> {
+async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<ExcessAttempts> {
   for (let after = 0n; ; ) {
     const rows = await db.$queryRaw<
       { id: bigint; crawl_id: string; url: string; attempts: number; allowed: number }[]

@@ -3,10 +3,10 @@ import type { Agent } from 'undici';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { AgentOptions } from '../../../src/http/agent.ts';
 import {
+  createAgent,
+  createNetworkPolicy,
   type Exchange,
   type FailedExchange,
-  makeAgent,
-  makeNetworkPolicy,
   type RequestOptions,
   type ResponseExchange,
   sendRequest,
@@ -18,8 +18,8 @@ export const LIMITS = { headersTimeoutMs: 10_000, totalTimeoutMs: 10_000, maxBod
 
 export function loopbackAgent(options: Partial<AgentOptions> & { resolve?: Record<string, string> } = {}) {
   const { resolve = {}, ...rest } = options;
-  const policy = makeNetworkPolicy({ allowNetwork: ['127.0.0.0/8'], resolve });
-  const agent = makeAgent({ policy, connectTimeoutMs: 5_000, maxHeaderBytes: 64 * 1024, ...rest });
+  const policy = createNetworkPolicy({ allowNetwork: ['127.0.0.0/8'], resolve });
+  const agent = createAgent({ policy, connectTimeoutMs: 5_000, maxHeaderBytes: 64 * 1024, ...rest });
   onTestFinished(() => agent.destroy());
   return agent;
 }
