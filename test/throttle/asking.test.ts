@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { ask, newThrottle, release, tick, validateAsk, withdraw } from '../../src/throttle/index.ts';
-import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
+import {
+  anAsk,
+  CONFIG,
+  fixed,
+  granted,
+  middle,
+  NOON,
+  openThrottle,
+  startedNow,
+  ticked,
+  tickedOne,
+} from './support.ts';
 
 describe('a page that asks', () => {
   test('is granted at once when a slot is open', () => {
@@ -8,16 +19,16 @@ describe('a page that asks', () => {
     expect(answer).toMatchObject({ kind: 'granted', lease: { ticket: 't', notBefore: NOON }, now: NOON });
   });
 
-  test('is granted up to 300 ms ahead of its slot, with the notBefore that it has to wait out', () => {
+  test('is granted up to 300 ms before its slot, with a notBefore to wait for', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
-    const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
+    const use = startedNow();
     release(state, { leaseId: first.id, use }, NOON, middle);
     expect(ask(structuredClone(state), anAsk('early'), NOON + 9_699, middle).kind).toBe('queued');
     expect(granted(state, anAsk('ahead'), NOON + 9_700).notBefore).toBe(NOON + 10_000);
   });
 
-  test('is told its position and a time by which its slot may be expected', () => {
+  test('gets its position and the expected time of its slot', () => {
     const state = openThrottle();
     granted(state, anAsk('first'), NOON);
     ask(state, anAsk('second'), NOON, middle);
@@ -25,7 +36,7 @@ describe('a page that asks', () => {
     expect(answer).toEqual({ kind: 'queued', position: 2, expectedAt: NOON + 20_000, now: NOON });
   });
 
-  test('and holds a lease already gets that lease again with its old deadlines', () => {
+  test('while it holds a lease gets the same lease with the same deadlines', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('t'), NOON);
     const before = structuredClone(state);
@@ -33,7 +44,7 @@ describe('a page that asks', () => {
     expect(state).toEqual(before);
   });
 
-  test('again while in the queue keeps its one place', () => {
+  test('again while queued keeps its position', () => {
     const state = openThrottle();
     granted(state, anAsk('first'), NOON);
     for (const ticket of ['second', 'third', 'second']) ask(state, anAsk(ticket), NOON, middle);
@@ -41,13 +52,13 @@ describe('a page that asks', () => {
     expect(state.queue.waiting).toHaveLength(2);
   });
 
-  test('again after its lease has expired stands in the queue anew', () => {
+  test('again after its lease has expired is queued again', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('t'), NOON);
     expect(granted(state, anAsk('t'), lease.expiresAt + 1).id).not.toBe(lease.id);
   });
 
-  test('does not overtake those before it when the slot opens in the moment it asks', () => {
+  test('does not overtake earlier tickets if a slot becomes free at that moment', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
     ask(state, anAsk('second'), NOON, middle);
@@ -56,7 +67,7 @@ describe('a page that asks', () => {
     expect(tickedOne(state, NOON).ticket).toBe('second');
   });
 
-  test('is turned away while the queue is full, with a time to ask again', () => {
+  test('gets a time to retry while the queue is full', () => {
     const state = openThrottle({ queueLimit: 2 });
     for (const ticket of ['out', 'one', 'two']) ask(state, anAsk(ticket), NOON, middle);
     expect(ask(state, anAsk('three'), NOON, middle)).toEqual({
@@ -67,7 +78,7 @@ describe('a page that asks', () => {
     expect(ask(state, anAsk('one'), NOON, middle).kind).toBe('queued');
   });
 
-  test('and then steps aside loses its place, and what it was granted goes back unused', () => {
+  test('and withdraws leaves the queue, and returns a lease as unused', () => {
     const state = openThrottle();
     granted(state, anAsk('first'), NOON);
     ask(state, anAsk('second'), NOON, middle);
@@ -81,7 +92,7 @@ describe('a page that asks', () => {
     expect(state.stats.withdrawn).toBe(1);
   });
 
-  test('is only queued until the row of the domain has been read', () => {
+  test('is queued until the row of the domain has been read', () => {
     const state = newThrottle('example.org', CONFIG);
     expect(ask(state, anAsk('t'), NOON, middle).kind).toBe('queued');
     expect(tick(state, NOON + 60_000, middle)).toEqual({ grants: [], wakeAt: null });
@@ -95,13 +106,13 @@ describe('a page that asks', () => {
     [{ delay: { minMs: 5, maxMs: 1 } }, /delay of 5 to 1 ms/],
     [{ origin: '__proto__' }, /"__proto__" is not an origin/],
     [{ targetConcurrency: 0 }, /targetConcurrency 0/],
-  ])('with nonsense (%o) is refused in a sentence', (nonsense, sentence) => {
+  ])('with an invalid value (%o) gets an error that names it', (nonsense, sentence) => {
     expect(validateAsk(anAsk('t', nonsense))).toMatch(sentence);
     expect(validateAsk(anAsk('t'))).toBeNull();
   });
 });
 
-test('a thousand in the queue are served to the last one, quickly', () => {
+test('a queue of a thousand tickets is served completely and quickly', () => {
   const state = openThrottle();
   for (let n = 0; n < 1_000; n += 1) {
     ask(state, anAsk(`t${n}`, { crawlId: `c${n % 7}`, priority: n % 3, delay: fixed(0) }), NOON, middle);
@@ -110,7 +121,7 @@ test('a thousand in the queue are served to the last one, quickly', () => {
   for (let now = NOON; state.leases.length > 0 || served.size === 0; now += 1) {
     for (const { lease } of [...state.leases]) {
       served.add(lease.ticket);
-      const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 1, responseClass: 'ok' } as const;
+      const use = startedNow('ok', { durationMs: 1 });
       release(state, { leaseId: lease.id, use }, now, middle);
     }
     ticked(state, now);

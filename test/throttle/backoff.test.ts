@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ResponseClass } from '../../src/core/slot-protocol.ts';
 import { ask, release, reportStarted, reset, type ThrottleState, tick } from '../../src/throttle/index.ts';
-import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle } from './support.ts';
+import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, startedNow } from './support.ts';
 
 let hour = 0;
-/** One request, long after the last, that the site receives so. */
+/** Sends one request, long after the last one, that gets this kind of response. */
 function request(state: ThrottleState, responseClass: ResponseClass, wish = {}, retryAfterMs?: number): void {
   const now = NOON + ++hour * 7_200_000;
   const { id } = granted(state, anAsk(`t${hour}`, wish), now);
@@ -13,7 +13,7 @@ function request(state: ThrottleState, responseClass: ResponseClass, wish = {}, 
     state,
     {
       leaseId: id,
-      use: { kind: 'started', agoMs: 0, latestAt: null, durationMs: 9, responseClass, ...patience },
+      use: startedNow(responseClass, { durationMs: 9, ...patience }),
     },
     now,
     middle,
@@ -21,7 +21,7 @@ function request(state: ThrottleState, responseClass: ResponseClass, wish = {}, 
 }
 
 describe('backoff', () => {
-  test('doubles the gap with each overload, up to its cap', () => {
+  test('doubles the gap with each overload, up to a limit', () => {
     const state = openThrottle();
     const grown = [20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000];
     for (const backoffMs of grown) {
@@ -30,13 +30,13 @@ describe('backoff', () => {
     }
   });
 
-  test('begins at a second where there was no gap to double', () => {
+  test('begins with one second if there is no gap to double', () => {
     const state = openThrottle();
     request(state, 'overloaded', { delay: fixed(0) });
     expect(state.backoffMs).toBe(1_000);
   });
 
-  test('is halved by each success, and gone once it is below the delay', () => {
+  test('is halved by each success, and ends when it is below the delay', () => {
     const state = openThrottle();
     for (let n = 0; n < 3; n += 1) request(state, 'overloaded', { delay: fixed(15_000) });
     const left = [60_000, 30_000, 15_000, 0].map(() => {
@@ -46,7 +46,7 @@ describe('backoff', () => {
     expect(left).toEqual([60_000, 30_000, 15_000, 0]);
   });
 
-  test('counts overloads that were in flight together as one event, and forgives nothing for what was out before', () => {
+  test('grows once for requests in flight together, and their successes do not reduce it', () => {
     const state = openThrottle();
     const wish = { concurrency: 4, delay: fixed(1_000) };
     const leases = [0, 1, 2].map((n) => {
@@ -56,59 +56,47 @@ describe('backoff', () => {
     });
     const receptions = ['overloaded', 'overloaded', 'ok'] as const;
     for (const [n, { id }] of leases.entries()) {
-      const use = {
-        kind: 'started',
-        agoMs: 0,
-        latestAt: null,
-        durationMs: 9,
-        responseClass: receptions[n] ?? 'ok',
-      } as const;
+      const use = startedNow(receptions[n] ?? 'ok', { durationMs: 9 });
       release(state, { leaseId: id, use }, NOON + 4_000, middle);
     }
     expect(state.backoffMs).toBe(2_000);
     expect(state.stats.overloaded).toBe(2);
   });
 
-  test('does not grow when an answer breaks off, which is only counted', () => {
+  test('does not grow with broken responses, which are only counted', () => {
     const state = openThrottle();
     request(state, 'broken');
     expect(state.backoffMs).toBe(0);
     expect(state.stats.broken).toBe(1);
   });
 
-  test('is halved by a 404 as well: the site is well', () => {
+  test('is also halved by a 404, because the site is healthy', () => {
     const state = openThrottle();
     for (let n = 0; n < 2; n += 1) request(state, 'overloaded');
     request(state, 'not-found');
     expect(state.backoffMs).toBe(20_000);
   });
 
-  test('is neither grown nor halved by any other 4xx: who is turned away was not served', () => {
+  test('does not change with any other 4xx', () => {
     const state = openThrottle();
     for (let n = 0; n < 2; n += 1) request(state, 'overloaded');
     request(state, 'client-error');
     expect(state.backoffMs).toBe(40_000);
   });
 
-  test('is forgotten when the operator resets it', () => {
+  test('ends when the operator resets the domain', () => {
     const state = openThrottle();
     request(state, 'overloaded', {}, 60_000);
     reset(state);
     expect([state.backoffMs, state.blockedUntil]).toEqual([0, null]);
   });
 
-  test('does not come back by a 429 that was in flight when it was reset, and does by the next', () => {
+  test('does not grow with a 429 that was in flight during a reset, but with the next one', () => {
     const state = openThrottle();
     const lease = ask(state, anAsk('in flight'), NOON, middle);
     if (lease.kind !== 'granted') throw new Error(lease.kind);
     reset(state);
-    const use = {
-      kind: 'started',
-      agoMs: 0,
-      latestAt: null,
-      durationMs: 1,
-      responseClass: 'overloaded',
-    } as const;
+    const use = startedNow('overloaded', { durationMs: 1 });
     release(state, { leaseId: lease.lease.id, use }, lease.lease.notBefore, middle);
     expect(state.backoffMs).toBe(0);
     request(state, 'overloaded');
@@ -117,7 +105,7 @@ describe('backoff', () => {
 });
 
 describe('Retry-After', () => {
-  test('blocks the domain for that long and up to a tenth more', () => {
+  test('blocks the domain for that time plus up to a tenth', () => {
     const state = openThrottle();
     request(state, 'overloaded', {}, 100_000);
     const { lastStart, blockedUntil } = state;
@@ -126,7 +114,7 @@ describe('Retry-After', () => {
     expect(tick(state, lastStart?.at ?? 0, middle).wakeAt).toBe((blockedUntil ?? 0) - CONFIG.grantLeadMs);
   });
 
-  test('is capped', () => {
+  test('has an upper limit', () => {
     const state = openThrottle();
     request(state, 'overloaded', {}, 10 * CONFIG.maxRetryAfterMs);
     expect((state.blockedUntil ?? 0) - (state.lastStart?.at ?? 0)).toBe(1.05 * CONFIG.maxRetryAfterMs);

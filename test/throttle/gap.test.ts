@@ -2,13 +2,24 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Ask, Release, ResponseClass } from '../../src/core/slot-protocol.ts';
 import { ask, release, setDelay, tick, view } from '../../src/throttle/index.ts';
-import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
+import {
+  anAsk,
+  CONFIG,
+  fixed,
+  granted,
+  middle,
+  NOON,
+  openThrottle,
+  startedNow,
+  ticked,
+  tickedOne,
+} from './support.ts';
 
-/** A throttle whose last request, of a crawl with this delay, started at noon. */
+/** The last request, of a crawl with this delay, started at noon. */
 function startedAtNoon(wish: Partial<Ask> = {}, crawlDelay?: NonNullable<Release['crawlDelay']>) {
   const state = openThrottle();
   const { id } = granted(state, anAsk('first', wish), NOON);
-  const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
+  const use = startedNow();
   release(state, { leaseId: id, use, ...(crawlDelay ? { crawlDelay } : {}) }, NOON, middle);
   return state;
 }
@@ -28,7 +39,7 @@ describe('the gap is the longest of', () => {
     expect(tickedOne(state, NOON + 29_700).notBefore).toBe(NOON + 30_000);
   });
 
-  test('the operator’s delay for the domain, also for the page already waiting', () => {
+  test('the operator’s delay for the domain, also for a page already queued', () => {
     const state = startedAtNoon();
     ask(state, anAsk('waiting'), NOON, middle);
     setDelay(state, fixed(40_000));
@@ -37,7 +48,7 @@ describe('the gap is the longest of', () => {
     expect(tickedOne(state, NOON + 39_699).minGapMs).toBe(10_000);
   });
 
-  test('the longest Crawl-delay of the domain’s origins, capped', () => {
+  test('the longest Crawl-delay of the domain’s origins, up to a limit', () => {
     const state = startedAtNoon({}, { origin, delayMs: 20_000 });
     expect(ask(state, anAsk('waiting'), NOON + 19_000, middle).kind).toBe('queued');
     release(
@@ -60,17 +71,12 @@ describe('the gap is the longest of', () => {
     const state = startedAtNoon({ delay: fixed(1_000) });
     const serve = (durationMs: number, responseClass: ResponseClass, at: number) => {
       const { id } = granted(state, anAsk(`at ${at}`, { delay: fixed(1_000) }), at);
-      release(
-        state,
-        { leaseId: id, use: { kind: 'started', agoMs: 0, latestAt: null, durationMs, responseClass } },
-        at,
-        middle,
-      );
+      release(state, { leaseId: id, use: startedNow(responseClass, { durationMs }) }, at, middle);
     };
     serve(40_000, 'ok', NOON + 60_000);
     serve(1, 'not-found', NOON + 120_000);
     serve(1, 'broken', NOON + 180_000);
-    // The first took no time; the next counts for a fifth.
+    // The first took no time; each further response has a weight of a fifth.
     expect(state.stats.averageDurationMs).toBe(8_000);
     const at = NOON + 180_000;
     ask(state, anAsk('adaptive', { delay: fixed(1_000), targetConcurrency: 2 }), at, middle);
@@ -79,7 +85,7 @@ describe('the gap is the longest of', () => {
     expect(tickedOne(state, at + 3_700)).toMatchObject({ minGapMs: 4_000, notBefore: at + 4_000 });
   });
 
-  test('but never shorter than the delay, however fast the site is', () => {
+  test('the delay, however fast the site responds', () => {
     const state = startedAtNoon({ delay: fixed(10_000) });
     expect(granted(state, anAsk('adaptive', { targetConcurrency: 8 }), NOON + 10_000).minGapMs).toBe(10_000);
   });
@@ -87,23 +93,17 @@ describe('the gap is the longest of', () => {
   test('the backoff', () => {
     const state = openThrottle();
     const { id } = granted(state, anAsk('first'), NOON);
-    const use = {
-      kind: 'started',
-      agoMs: 0,
-      latestAt: null,
-      durationMs: 0,
-      responseClass: 'overloaded',
-    } as const;
+    const use = startedNow('overloaded');
     release(state, { leaseId: id, use }, NOON, middle);
     expect(granted(state, anAsk('next'), NOON + 20_000).minGapMs).toBe(20_000);
   });
 });
 
-test('a report out of order does not make the throttle forget a delay still delayAfter', () => {
+test('a report out of order does not cut short the delay after an earlier request', () => {
   const state = startedAtNoon({ delay: fixed(0) });
   const [late] = state.finished;
   const slow = granted(state, anAsk('slow', { delay: fixed(20_000) }), NOON + 20_000);
-  const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
+  const use = startedNow();
   release(state, { leaseId: slow.id, use }, NOON + 20_000, middle);
   release(state, { leaseId: late?.id ?? '', use }, NOON + 21_000, middle);
   const next = ask(state, anAsk('next', { delay: fixed(0) }), NOON + 22_000, middle);
@@ -111,10 +111,10 @@ test('a report out of order does not make the throttle forget a delay still dela
   expect(tick(state, NOON + 22_000, middle).wakeAt).toBe(NOON + 41_000 - CONFIG.grantLeadMs);
 });
 
-describe('a lease names the request that it follows', () => {
-  const started = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
+describe('a lease names the request it follows', () => {
+  const started = startedNow();
 
-  test('where nothing but that request is in its way', () => {
+  test('if only that request delays it', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
     expect(first).not.toHaveProperty('follows');
@@ -122,14 +122,14 @@ describe('a lease names the request that it follows', () => {
     expect(granted(state, anAsk('next'), NOON + 10_000).follows).toBe(first.id);
   });
 
-  test('but not one that may have been sent and was never reported', () => {
+  test('but not if an unreported request may have been the last', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
     release(state, { leaseId: first.id, use: { kind: 'lost' } }, NOON, middle);
     expect(granted(state, anAsk('next'), NOON + 60_000)).not.toHaveProperty('follows');
   });
 
-  test('nor while a block ends later than its gap', () => {
+  test('but not if a Retry-After ends later than the gap', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
     const use = { ...started, responseClass: 'overloaded', retryAfterMs: 30_000 } as const;
@@ -140,7 +140,7 @@ describe('a lease names the request that it follows', () => {
     expect(state.leases[0]?.lease).not.toHaveProperty('follows');
   });
 
-  describe('nor where two may have started in either order', () => {
+  describe('but not if two requests may have started in either order', () => {
     const wish = { delay: fixed(0), concurrency: 3 };
     const two = () => {
       const state = openThrottle();
@@ -148,13 +148,13 @@ describe('a lease names the request that it follows', () => {
       return { state, leases };
     };
 
-    test('and both are on record', () => {
+    test('and both were reported', () => {
       const { state, leases } = two();
       for (const leaseId of leases) release(state, { leaseId, use: started }, NOON + 20, middle);
       expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
     });
 
-    test('and one is still out', () => {
+    test('and one is still in flight', () => {
       const { state, leases } = two();
       release(state, { leaseId: leases[0] ?? '', use: started }, NOON + 20, middle);
       expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
@@ -162,7 +162,7 @@ describe('a lease names the request that it follows', () => {
   });
 });
 
-test('Crawl-delays of more origins than are remembered keep the longest', () => {
+test('of too many Crawl-delays the longest are kept', () => {
   const state = startedAtNoon();
   for (let n = 1; n <= 40; n += 1) {
     const crawlDelay = { origin: `https://h${n}.example.org`, delayMs: n * 1_000 };
@@ -173,7 +173,7 @@ test('Crawl-delays of more origins than are remembered keep the longest', () => 
 });
 
 describe('a delay that is a range', () => {
-  test('is drawn once a gap, however often the throttle looks', () => {
+  test('is drawn once per gap, however often the throttle ticks', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 40, maxLength: 40 }),
@@ -191,7 +191,7 @@ describe('a delay that is a range', () => {
     );
   });
 
-  test('is drawn anew for the next gap', () => {
+  test('is drawn again for the next gap', () => {
     const state = startedAtNoon({ delay: { minMs: 5_000, maxMs: 15_000 } });
     const wish = { delay: { minMs: 5_000, maxMs: 15_000 } };
     const draws = [0.1, 0.9];

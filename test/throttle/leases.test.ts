@@ -10,7 +10,18 @@ import {
   tick,
   toStoredDomain,
 } from '../../src/throttle/index.ts';
-import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, ticked, tickedOne } from './support.ts';
+import {
+  anAsk,
+  CONFIG,
+  fixed,
+  granted,
+  middle,
+  NOON,
+  openThrottle,
+  startedNow,
+  ticked,
+  tickedOne,
+} from './support.ts';
 
 const well = (agoMs: number): Extract<LeaseUse, { kind: 'started' }> => ({
   kind: 'started',
@@ -20,7 +31,7 @@ const well = (agoMs: number): Extract<LeaseUse, { kind: 'started' }> => ({
   responseClass: 'ok',
 });
 
-/** A page holds a lease since noon and another waits behind it. */
+/** One page has held a lease since noon, and another one is queued. */
 function oneOutOneWaiting(wish: Parameters<typeof anAsk>[1] = {}) {
   const state = openThrottle();
   const lease = granted(state, anAsk('first', wish), NOON);
@@ -29,7 +40,7 @@ function oneOutOneWaiting(wish: Parameters<typeof anAsk>[1] = {}) {
 }
 
 describe('a lease', () => {
-  test('has a start window and ends the longest fetch after it', () => {
+  test('has a start window, and expires one maximal fetch after it', () => {
     const { lease } = oneOutOneWaiting();
     expect(lease).toMatchObject({
       notBefore: NOON,
@@ -39,19 +50,19 @@ describe('a lease', () => {
     });
   });
 
-  test('that ends without a report counts as started at its startBy', () => {
+  test('without a report counts as started at its startBy', () => {
     const { state, lease } = oneOutOneWaiting({ delay: fixed(90_000) });
     expect(ticked(state, lease.expiresAt)).toEqual([]);
     expect(tickedOne(state, lease.startBy + 90_000).notBefore).toBe(lease.startBy + 90_000);
     expect(state.stats.lost).toBe(1);
   });
 
-  test('that is out wakes the throttle at its expiry, whoever else sleeps', () => {
+  test('wakes the throttle when it expires', () => {
     const { state, lease } = oneOutOneWaiting();
     expect(tick(state, NOON, middle)).toEqual({ grants: [], wakeAt: lease.expiresAt });
   });
 
-  test('that is lost frees its slot at once and counts as started at its startBy', () => {
+  test('that is lost ends at once and counts as started at its startBy', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: { kind: 'lost' } }, NOON + 1_000, middle);
     expect(tick(state, NOON + 1_000, middle)).toEqual({
@@ -61,13 +72,13 @@ describe('a lease', () => {
     expect(tickedOne(state, lease.startBy + 10_000).notBefore).toBe(lease.startBy + 10_000);
   });
 
-  test('that was not used leaves the last start as it was', () => {
+  test('that was not used does not change the last start', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 1_000, middle);
     expect(tickedOne(state, NOON + 1_000).notBefore).toBe(NOON + 1_000);
   });
 
-  test('once reported lets the next one go its gap after the actual start, not after the grant or the report', () => {
+  test('is followed by the next one a gap after its actual start, not after the grant or the report', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: well(3_000) }, NOON + 7_000, middle);
     expect(ticked(state, NOON + 14_000 - CONFIG.grantLeadMs - 1)).toEqual([]);
@@ -84,7 +95,7 @@ describe('a lease', () => {
     expect(state.lastStart?.at).toBe(NOON + 7_000);
   });
 
-  test('counts from the time that its worker knows by the clock of the throttle, which the way of the report does not delay', () => {
+  test('counts from the time of its worker, if that is earlier than the report suggests', () => {
     const { state, lease } = oneOutOneWaiting();
     release(
       state,
@@ -106,14 +117,14 @@ describe('a lease', () => {
     expect(state.lastStart?.at).toBe(NOON + 4_000);
   });
 
-  test('is followed at once where nobody wants a delay', () => {
+  test('is followed at once if there is no delay', () => {
     const { state, lease } = oneOutOneWaiting({ delay: fixed(0) });
     expect(ticked(state, NOON + 100)).toEqual([]);
     release(state, { leaseId: lease.id, use: well(40) }, NOON + 100, middle);
     expect(tickedOne(state, NOON + 100).notBefore).toBe(NOON + 100);
   });
 
-  test('reported late may move the last start later and nothing else', () => {
+  test('reported late can only move the last start later', () => {
     const { state, lease } = oneOutOneWaiting();
     tick(state, lease.expiresAt, middle);
     const before = structuredClone(state);
@@ -124,7 +135,7 @@ describe('a lease', () => {
     expect(state.lastStart?.at).toBe(lease.expiresAt - 10);
   });
 
-  test('released a second time counts once', () => {
+  test('released twice counts once', () => {
     const { state, lease } = oneOutOneWaiting();
     const report = { leaseId: lease.id, use: well(1_000) };
     release(state, report, NOON + 2_000, middle);
@@ -133,7 +144,7 @@ describe('a lease', () => {
     expect(state).toEqual(once);
   });
 
-  test('whose page is closed is unused, and the next page gets the slot', () => {
+  test('of a closed page is unused, and the next page gets the slot', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
     const second = tickedOne(state, NOON);
@@ -142,7 +153,7 @@ describe('a lease', () => {
     expect(granted(state, anAsk('third'), NOON + 50).notBefore).toBe(NOON + 50);
   });
 
-  test('whose page is closed is lost if it also went out as an answer', () => {
+  test('of a closed page is lost if it was also the answer to an ask', () => {
     const { state, lease } = oneOutOneWaiting();
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
     const second = tickedOne(state, NOON);
@@ -151,7 +162,7 @@ describe('a lease', () => {
     expect(state.lastStart?.at).toBe(second.startBy);
   });
 
-  test('of a former life moves the last start when it is reported', () => {
+  test('of a previous execution moves the last start when it is reported', () => {
     const state = openThrottle();
     release(state, { leaseId: 'example.org/former/7', use: well(500) }, NOON + 2_000, middle);
     expect(granted(state, anAsk('first'), NOON + 11_400).notBefore).toBe(NOON + 11_500);
@@ -161,7 +172,7 @@ describe('a lease', () => {
 describe('with concurrency above 1', () => {
   const wish = { concurrency: 2, delay: fixed(1_000) };
 
-  test('starts keep the gap all the same: an unreported lease counts as starting at its startBy', () => {
+  test('starts still keep the gap, and an unreported lease counts as starting at its startBy', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     expect(lease.startBy).toBe(NOON + CONFIG.parallelStartWindowMs);
     const second = tickedOne(state, lease.startBy + 1_000 - CONFIG.grantLeadMs);
@@ -169,13 +180,13 @@ describe('with concurrency above 1', () => {
     expect(state.leases).toHaveLength(2);
   });
 
-  test('a reported start lets the next one go sooner', () => {
+  test('a reported start lets the next request start earlier', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     reportStarted(state, lease.id, { agoMs: 50, latestAt: null }, NOON + 150);
     expect(tickedOne(state, NOON + 900).notBefore).toBe(NOON + 1_100);
   });
 
-  test('a lease that was reported as started and then as unused counts as started', () => {
+  test('a lease reported as started and then as unused counts as started', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON + 500);
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 600, middle);
@@ -183,7 +194,7 @@ describe('with concurrency above 1', () => {
     expect(state.stats).toMatchObject({ unused: 0, lost: 1 });
   });
 
-  test('no more leases are out than the next ticket tolerates', () => {
+  test('no more leases are held than the next ticket allows', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
     tickedOne(state, NOON + 1_000);
@@ -193,7 +204,7 @@ describe('with concurrency above 1', () => {
     expect(ticked(state, NOON + 30_000)).toHaveLength(1);
   });
 
-  test('a page of a crawl that wants to be alone waits until it is', () => {
+  test('a page of a crawl with concurrency 1 waits until no lease is held', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('first', wish), NOON);
     reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
@@ -201,7 +212,7 @@ describe('with concurrency above 1', () => {
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
 
-  test('and nobody keeps such a page company', () => {
+  test('no lease is granted beside that of a crawl with concurrency 1', () => {
     const state = openThrottle();
     const alone = granted(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON);
     reportStarted(state, alone.id, { agoMs: 0, latestAt: null }, NOON);
@@ -209,23 +220,17 @@ describe('with concurrency above 1', () => {
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
 
-  test('a connection that stood too late to be used keeps the gap to the next one, and teaches nothing of the site', () => {
+  test('a connection made too late keeps the gap, but says nothing about the site', () => {
     const { state, lease } = oneOutOneWaiting(wish);
     const tooLate = lease.startBy + 500;
-    const use: LeaseUse = {
-      kind: 'started',
-      agoMs: 0,
-      latestAt: null,
-      durationMs: 0,
-      responseClass: 'unknown',
-    };
+    const use = startedNow('unknown');
     release(state, { leaseId: lease.id, use }, tooLate, middle);
     expect(tickedOne(state, tooLate + 1_000).notBefore).toBe(tooLate + 1_000);
     expect(state.stats.recentResponses).toEqual([]);
     expect(state.outages).toEqual({});
   });
 
-  test('without any delay leases go out side by side, without waiting for each other', () => {
+  test('without a delay leases do not wait for each other', () => {
     const state = openThrottle();
     const starts = ['a', 'b'].map(
       (t) => granted(state, anAsk(t, { concurrency: 2, delay: fixed(0) }), NOON).notBefore,
@@ -237,14 +242,14 @@ describe('with concurrency above 1', () => {
 describe('the start window', () => {
   const windowOf = ({ startBy, notBefore }: Lease) => startBy - notBefore;
 
-  test('is four times the usual way from grant to start', () => {
+  test('is four times the usual time from grant to start', () => {
     const state = openThrottle();
     const slow = granted(state, anAsk('slow'), NOON);
     release(state, { leaseId: slow.id, use: well(0) }, NOON + 10_000, middle);
     expect(windowOf(granted(state, anAsk('next'), NOON + 20_000))).toBe(40_000);
   });
 
-  test('grows when leases come too late to be used, up to its cap', () => {
+  test('grows when leases run out before their start, up to a limit', () => {
     const state = openThrottle({ maxStartWindowMs: 100_000 });
     const windows = [0, 1, 2].map((n) => {
       const lease = granted(state, anAsk(`t${n}`), NOON + n * 1_000_000);
@@ -257,35 +262,29 @@ describe('the start window', () => {
   describe('with concurrency above 1', () => {
     const wish = { concurrency: 2, delay: fixed(0) };
 
-    /** Four leases, of each of which the connection stands only so long after its grant. */
+    /** The start windows of four leases, if each connection takes this long. */
     function windows(connectingMs: number, config?: Partial<ThrottleConfig>): number[] {
       const state = openThrottle(config);
       return [0, 1, 2, 3].map((n) => {
         const lease = granted(state, anAsk(`t${n}`, wish), NOON + n * 100_000);
-        const use: LeaseUse = {
-          kind: 'started',
-          agoMs: 0,
-          latestAt: null,
-          durationMs: 0,
-          responseClass: 'unknown',
-        };
+        const use = startedNow('unknown');
         release(state, { leaseId: lease.id, use }, lease.notBefore + connectingMs, middle);
         return windowOf(lease);
       });
     }
 
-    test('is short, and twice the usual way from grant to start where that is longer', () => {
+    test('is short, or twice the usual time from grant to start if that is longer', () => {
       expect(windows(500)).toEqual([2_000, 2_000, 2_000, 2_000]);
       expect(windows(4_000)).toEqual([2_000, 8_000, 8_000, 8_000]);
     });
 
-    test('grows up to its cap, and never shrinks for that', () => {
+    test('grows up to a limit, and is never shorter than configured', () => {
       const shortest = { startWindowMs: 1_000 };
       expect(windows(4_000, { ...shortest, maxStartWindowMs: 5_000 }).at(-1)).toBe(5_000);
       expect(windows(4_000, { ...shortest, maxStartWindowMs: 1_000 }).at(-1)).toBe(2_000);
     });
 
-    test('is written down before it is granted, like any other', () => {
+    test('is persisted before it is granted', () => {
       const state = openThrottle({
         startWindowMs: 1_000,
         maxStartWindowMs: 9_000,

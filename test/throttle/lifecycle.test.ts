@@ -32,6 +32,7 @@ import {
   ORIGIN,
   openThrottle,
   reading,
+  startedNow,
   ticked,
   tickedOne,
 } from './support.ts';
@@ -57,26 +58,26 @@ function reopened(row: Partial<StoredDomain>) {
   return state;
 }
 
-describe('a new life', () => {
-  test('of a domain never seen grants at once', () => {
+describe('a new execution', () => {
+  test('grants at once for a new domain', () => {
     const state = newThrottle('example.org', CONFIG);
     ask(state, anAsk('first'), NOON, middle);
     open(state, reading(null), NOON + 5);
     expect(tickedOne(state, NOON + 5).notBefore).toBe(NOON + 5);
   });
 
-  test('keeps the gap to the last start of the life before', () => {
+  test('keeps the gap to the last start of the previous one', () => {
     expect(tickedOne(reopened({}), NOON + 6_000).notBefore).toBe(NOON + 6_000);
   });
 
-  test('after one that did not end in order waits for the longest lease it may have left behind', () => {
+  test('after a crash waits for the longest lease that may still be held', () => {
     const state = reopened({ clean: false, lastStart: null });
     const due = NOON + CONFIG.grantLeadMs + ROW.maxStartWindowMs + ROW.maxGapMs;
     expect(tick(state, NOON, middle).wakeAt).toBe(due - CONFIG.grantLeadMs);
     expect(tickedOne(state, due).notBefore).toBe(due);
   });
 
-  test('has learned what the one before knew', () => {
+  test('knows what the previous one learned', () => {
     const row = {
       delay: fixed(7),
       paused: true,
@@ -87,12 +88,12 @@ describe('a new life', () => {
     expect(toStoredDomain(reopened(row), false)).toMatchObject(row);
   });
 
-  test('knows how long the site took to answer, and how it received the last requests', () => {
+  test('knows the site’s latency and its recent responses', () => {
     const before = openThrottle();
     for (const [n, responseClass] of (['ok', 'overloaded'] as const).entries()) {
       const now = NOON + n * 10_000;
       const { id } = granted(before, anAsk(`r${n}`), now);
-      const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 250, responseClass } as const;
+      const use = startedNow(responseClass, { durationMs: 250 });
       release(before, { leaseId: id, use }, now, middle);
     }
     const next = newThrottle('example.org', CONFIG);
@@ -103,7 +104,7 @@ describe('a new life', () => {
     });
   });
 
-  test('does not let the row undo what the operator said while it was read', () => {
+  test('keeps what the operator changed while the row was read', () => {
     const state = newThrottle('example.org', CONFIG);
     pause(state);
     setDelay(state, fixed(20_000));
@@ -111,7 +112,7 @@ describe('a new life', () => {
     expect(state).toMatchObject({ paused: true, operatorDelay: fixed(20_000) });
   });
 
-  test('names its leases unlike any life before', () => {
+  test('never reuses a lease id', () => {
     const ids = [NOON, NOON + 1].map((now) => {
       const state = newThrottle('example.org', CONFIG);
       open(state, reading(null), now);
@@ -122,11 +123,11 @@ describe('a new life', () => {
 });
 
 describe('a throttle ends', () => {
-  test('only long after its gap has run out', () => {
+  test('only when it has been idle for long after its gap', () => {
     const state = reopened({});
     const lease = tickedOne(state, NOON + 6_000);
     expect(idleAt(state)).toBeNull();
-    const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
+    const use = startedNow();
     release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
     expect(idleAt(state)).toBe(NOON + 7_000 + CONFIG.idleTimeoutMs);
     expect(isIdle(state, NOON + 7_000 + CONFIG.idleTimeoutMs)).toBe(true);
@@ -137,7 +138,7 @@ describe('a throttle ends', () => {
     });
   });
 
-  test('neither while pages wait, nor while it is paused, nor before a Retry-After is over', () => {
+  test('neither while pages are queued, nor while it is paused, nor before a Retry-After is over', () => {
     const state = openThrottle();
     expect(isIdle(state, NOON + CONFIG.idleTimeoutMs)).toBe(true);
     pause(state);
@@ -149,10 +150,10 @@ describe('a throttle ends', () => {
     expect(idleAt(state)).toBeNull();
   });
 
-  test('only if nobody came while its end was written, and else goes on with what it knows', () => {
+  test('only if no page asked while the final row was written, and otherwise continues with its state', () => {
     const state = reopened({ stats: { ...emptyStats(), granted: 7, withdrawn: 2 } });
     const lease = tickedOne(state, NOON + 6_000);
-    const use = { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass: 'ok' } as const;
+    const use = startedNow();
     release(state, { leaseId: lease.id, use }, NOON + 6_000, middle);
     close(state);
     const row = toStoredDomain(state, true);
@@ -166,7 +167,7 @@ describe('a throttle ends', () => {
     expect(ticked(state, NOON + 1_000_000)).toHaveLength(1);
   });
 
-  test('not before a word of the operator that came while its end was written is written too', () => {
+  test('only after it has persisted an operator’s change that came while the final row was written', () => {
     const state = openThrottle();
     close(state);
     const row = toStoredDomain(state, true);
@@ -176,7 +177,7 @@ describe('a throttle ends', () => {
     expect(state.paused).toBe(true);
   });
 
-  test('and what it stores while leases are out counts them as started at their startBy', () => {
+  test('with a row in which leases still held count as started at their startBy', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('out', { delay: { minMs: 1, maxMs: 30_000 } }), NOON);
     expect(toStoredDomain(state, false)).toMatchObject({ lastStart: lease.startBy, maxGapMs: 30_000 });
@@ -184,7 +185,7 @@ describe('a throttle ends', () => {
 });
 
 describe('the operator', () => {
-  test('pauses the domain with the next grant, and resumes it where it was', () => {
+  test('pauses the domain from the next grant, and resumes it where it was', () => {
     const state = openThrottle();
     pause(state);
     expect(ask(state, anAsk('waiting'), NOON, middle).kind).toBe('queued');
@@ -193,7 +194,7 @@ describe('the operator', () => {
     expect(ticked(state, NOON + 2_000)).toHaveLength(1);
   });
 
-  test('is told in a sentence why a delay is refused', () => {
+  test('gets an error for an invalid delay', () => {
     const refused = (raw: unknown) => {
       const read = parseOperatorDelay(raw);
       return read.ok ? null : read.reason;
@@ -205,7 +206,7 @@ describe('the operator', () => {
     }
   });
 
-  test('writes a delay as a duration, as a range, as an object, or as null for none', () => {
+  test('gives a delay as a duration, a range, an object, or null for none', () => {
     const range = { minMs: 5_000, maxMs: 15_000 };
     expect(parseOperatorDelay('30s')).toEqual({ ok: true, delay: fixed(30_000) });
     expect(parseOperatorDelay('5s-15s')).toEqual({ ok: true, delay: range });
@@ -213,7 +214,7 @@ describe('the operator', () => {
     expect(parseOperatorDelay(null)).toEqual({ ok: true, delay: null });
   });
 
-  test('makes the domain forget all it learned, but not its last start nor the site’s own wish', () => {
+  test('resets what the domain has learned, except its last start and its Crawl-delay', () => {
     const learned = {
       backoffMs: 60_000,
       blockedUntil: NOON + 500_000,
@@ -249,7 +250,7 @@ describe('the operator', () => {
     afterReset(early);
   });
 
-  test('sees why the next page waits and until when', () => {
+  test('sees why the next page waits, and until when', () => {
     const state = reopened({
       crawlDelays: { 'https://example.org': 30_000 },
       stats: { ...emptyStats(), started: 4 },
@@ -271,14 +272,14 @@ describe('the operator', () => {
   });
 });
 
-describe('what the row assures', () => {
+describe('the persisted bounds', () => {
   const openWithin = (maxStartWindowMs: number, maxGapMs: number) => {
     const state = newThrottle('example.org', CONFIG);
     open(state, { ...reading(null), persistedBounds: { maxStartWindowMs, maxGapMs } }, NOON);
     return state;
   };
 
-  test('bounds what is granted: a longer delay waits until it is written', () => {
+  test('delay a ticket with a longer delay until that is persisted', () => {
     const state = openWithin(CONFIG.startWindowMs, 1_000);
     expect(ask(state, anAsk('patient', { delay: fixed(5_000) }), NOON, middle).kind).toBe('queued');
     expect(ticked(state, NOON)).toEqual([]);
@@ -288,7 +289,7 @@ describe('what the row assures', () => {
     expect(ticked(state, NOON)).toHaveLength(1);
   });
 
-  test('bounds the start window until a longer one is written', () => {
+  test('limit the start window until a longer one is persisted', () => {
     const state = openWithin(CONFIG.startWindowMs, 10_000);
     state.grantToStartMs = 10_000;
     const first = granted(state, anAsk('first'), NOON);
@@ -300,13 +301,13 @@ describe('what the row assures', () => {
     expect(second.startBy - second.notBefore).toBe(40_000);
   });
 
-  test('is the lesser of old and new while a write is under way', () => {
+  test('are the narrower of old and new during a write', () => {
     const state = openWithin(60_000, 10_000);
     beginPersist(state, { ...toStoredDomain(state, false), maxGapMs: 20_000, maxStartWindowMs: 30_000 });
     expect(state.persistedBounds).toEqual({ maxGapMs: 10_000, maxStartWindowMs: 30_000 });
   });
 
-  test('covers every lease that is out', () => {
+  test('cover every lease that is held', () => {
     const state = openWithin(CONFIG.maxStartWindowMs, 30_000);
     state.grantToStartMs = 50_000;
     const lease = granted(state, anAsk('long', { delay: fixed(30_000) }), NOON);

@@ -1,4 +1,4 @@
-/** The messages themselves: repeated they change nothing, carried through JSON nothing is lost, all tickets are accounted for. */
+/** Properties of the messages: they are idempotent, survive JSON, and account for every ticket. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { emptyStats, type LeaseUse } from '../../src/core/slot-protocol.ts';
@@ -22,7 +22,7 @@ import {
 } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, middle, NOON, reading } from './support.ts';
 
-/** A message, without the lease it speaks of: that is the n-th granted so far. */
+/** A message without its lease id, which is that of the n-th lease granted so far. */
 type Message = (state: ThrottleState, now: number, leaseId: string) => unknown;
 
 interface Step {
@@ -113,7 +113,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 80 },
 );
 
-/** Plays the steps, each followed by a tick as the workflow does it, and shows the state after each. */
+/** Applies the steps, each followed by a tick as in the workflow, and returns the state after each. */
 function play(steps: Step[], each: (state: ThrottleState, send: () => unknown, step: Step) => ThrottleState) {
   let state = newThrottle('example.org', {
     ...CONFIG,
@@ -126,7 +126,7 @@ function play(steps: Step[], each: (state: ThrottleState, send: () => unknown, s
   for (const step of steps) {
     now += step.afterMs;
     const ids = [...state.finished.map(({ id }) => id), ...state.leases.map(({ lease }) => lease.id)];
-    const leaseId = ids.at(-1 - step.lease) ?? 'a lease of a former life';
+    const leaseId = ids.at(-1 - step.lease) ?? 'a lease of a previous execution';
     const current = state;
     const sendAt = now;
     state = each(current, () => step.send(current, sendAt, leaseId), step);
@@ -143,7 +143,7 @@ test('a message that arrives twice changes nothing the second time', () => {
         const once = structuredClone(state);
         const second = send();
         expect(state).toEqual(once);
-        // A tick tells what it did, and the second one has nothing left to do.
+        // A tick returns its grants, and the second one has none.
         if (first !== undefined && !(first instanceof Object && 'grants' in first))
           expect(second).toEqual(first);
         return state;
@@ -153,7 +153,7 @@ test('a message that arrives twice changes nothing the second time', () => {
   );
 });
 
-test('continue-as-new at every single moment makes no difference', () => {
+test('continue-as-new at any moment makes no difference', () => {
   fc.assert(
     fc.property(steps, (steps) => {
       const answers: unknown[] = [];
@@ -174,7 +174,7 @@ test('continue-as-new at every single moment makes no difference', () => {
   );
 });
 
-test('every ticket that ever stood in the queue is in it still, granted, or withdrawn, and every grant has its end', () => {
+test('every ticket is queued, granted or withdrawn, and every grant ends', () => {
   fc.assert(
     fc.property(steps, (steps) => {
       let joined = 0;

@@ -22,29 +22,23 @@ import {
   ORIGIN,
   openThrottle,
   reading,
+  startedNow,
   ticked,
   tickedOne,
 } from './support.ts';
 
 const OTHER = 'http://example.org:8080';
 const MINUTE = 60_000;
-/** The first down-time, with the jitter that `middle` makes of it. */
+/** The first retry time, with the jitter of `middle`. */
 const FIRST_MS = 10.5 * MINUTE;
 
 function report(state: ThrottleState, leaseId: string, responseClass: ResponseClass, now: number): void {
-  const use = {
-    kind: 'started',
-    agoMs: 0,
-    latestAt: null,
-    durationMs: 9,
-    responseClass,
-    error: 'It was refused.',
-  } as const;
+  const use = startedNow(responseClass, { durationMs: 9, error: 'It was refused.' });
   release(state, { leaseId, use }, now, middle);
 }
 
 let tickets = 0;
-/** One request that the site receives so; returns its ticket's number. */
+/** Sends one request that gets this kind of response. */
 function request(
   state: ThrottleState,
   responseClass: ResponseClass,
@@ -55,7 +49,7 @@ function request(
   report(state, granted(state, anAsk(`r${tickets}`, wish), now).id, responseClass, now);
 }
 
-/** A throttle whose site could not be reached at noon. */
+/** The site could not be reached at noon. */
 function downSinceNoon(): ThrottleState {
   const state = openThrottle();
   request(state, 'unreachable', NOON);
@@ -66,7 +60,7 @@ const asked = (state: ThrottleState, ticket: string, now: number, wish: Partial<
   ask(state, anAsk(ticket, wish), now, middle);
 
 describe('an origin that cannot be reached', () => {
-  test('is down: who asks is told until when and why, and has no place in the queue', () => {
+  test('is down: an ask is answered with the time and the reason, and is not queued', () => {
     const state = downSinceNoon();
     const answer = asked(state, 'late', NOON + MINUTE);
     expect(answer).toMatchObject({
@@ -83,7 +77,7 @@ describe('an origin that cannot be reached', () => {
     });
   });
 
-  test('has its pages come back after its down-time, spread over a quarter of it', () => {
+  test('gets its pages back after the retry time, spread over a quarter of it', () => {
     const state = downSinceNoon();
     const backAt = (random: number) => {
       const answer = ask(state, anAsk('x'), NOON + 1, () => random);
@@ -92,7 +86,7 @@ describe('an origin that cannot be reached', () => {
     expect([backAt(0), backAt(1)]).toEqual([NOON + FIRST_MS, NOON + FIRST_MS + 2.5 * MINUTE]);
   });
 
-  test('lets those in the queue stay where they are: nobody is granted, nobody is told before he asks', () => {
+  test('grants nothing to its queued pages, which learn of the outage when they ask again', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
     for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON);
@@ -103,7 +97,7 @@ describe('an origin that cannot be reached', () => {
     expect(state.stats.withdrawn).toBe(1);
   });
 
-  test('is tried by one page when its down-time is over, while the others wait for what that finds', () => {
+  test('is probed by one page after the retry time, while the others wait for the result', () => {
     const state = openThrottle();
     const wish = { concurrency: 3, delay: fixed(0) };
     const first = granted(state, anAsk('first', wish), NOON);
@@ -118,7 +112,7 @@ describe('an origin that cannot be reached', () => {
     expect(view(state, NOON + FIRST_MS + 2_000)).toMatchObject({ phase: 'open', outages: [] });
   });
 
-  test('is tried by the next page when the one that was to try gives its lease back or loses it', () => {
+  test('is probed by the next page if the first one returns or loses its lease', () => {
     const state = downSinceNoon();
     const unused = granted(state, anAsk('a'), NOON + FIRST_MS);
     release(state, { leaseId: unused.id, use: { kind: 'unused' } }, NOON + FIRST_MS, middle);
@@ -127,7 +121,7 @@ describe('an origin that cannot be reached', () => {
     expect(tickedOne(state, lost.expiresAt + 10_000).ticket).toBe('c');
   });
 
-  test('is left alone for twice as long after each failure, up to the cap', () => {
+  test('has twice the retry time after each failure, up to a limit', () => {
     const state = downSinceNoon();
     let now = NOON;
     const spans = [10, 20, 40, 60, 60].map((minutes) => {
@@ -149,14 +143,14 @@ describe('an origin that cannot be reached', () => {
     },
   );
 
-  test('learns nothing from what our own side called off', () => {
+  test('stays down after a request that we aborted', () => {
     const state = downSinceNoon();
     request(state, 'unknown', NOON + FIRST_MS);
     expect(state.outages[ORIGIN]).toMatchObject({ failures: 1 });
     expect(state.stats.recentResponses).toEqual(['unreachable']);
   });
 
-  test('is given up after a day without one connection', () => {
+  test('is given up after a day without a connection', () => {
     const state = downSinceNoon();
     let now = NOON;
     while (now < NOON + CONFIG.outageGiveUpMs) {
@@ -167,18 +161,18 @@ describe('an origin that cannot be reached', () => {
     expect(asked(state, 'waits', now + 1)).toMatchObject({ kind: 'down', since: NOON, givenUp: true });
   });
 
-  test('counts its day anew when nobody has tried for a day', () => {
+  test('has a new outage if it was not tried for a day', () => {
     const state = downSinceNoon();
     const muchLater = NOON + FIRST_MS + CONFIG.outageGiveUpMs + 1;
     request(state, 'unreachable', muchLater);
     expect(state.outages[ORIGIN]).toMatchObject({ since: muchLater, failures: 1 });
   });
 
-  test('keeps its throttle alive until its down-time is over', () => {
+  test('keeps its throttle running until the retry time', () => {
     expect(idleAt(downSinceNoon())).toBe(NOON + FIRST_MS + CONFIG.idleTimeoutMs);
   });
 
-  test('is still down in the next life of its throttle', () => {
+  test('is still down in the next execution of its throttle', () => {
     const next = newThrottle('example.org', CONFIG);
     open(next, reading(toStoredDomain(downSinceNoon(), true)), NOON + MINUTE);
     expect(asked(next, 'late', NOON + 2 * MINUTE)).toMatchObject({ kind: 'down', since: NOON });
@@ -187,8 +181,8 @@ describe('an origin that cannot be reached', () => {
   });
 });
 
-describe('one page that is refused', () => {
-  test('does not put a site down that answered before: the next page tries at once, alone', () => {
+describe('a single failed connection', () => {
+  test('does not begin an outage if requests succeeded before: one page probes at once', () => {
     const state = openThrottle();
     request(state, 'ok', NOON);
     request(state, 'unreachable', NOON + MINUTE);
@@ -199,7 +193,7 @@ describe('one page that is refused', () => {
     expect(tickedOne(state, NOON + 3 * MINUTE).ticket).toBe('next');
   });
 
-  test('does so when a second one fails too', () => {
+  test('begins an outage if the probe fails too', () => {
     const state = openThrottle();
     request(state, 'ok', NOON);
     request(state, 'unreachable', NOON + MINUTE);
@@ -208,7 +202,7 @@ describe('one page that is refused', () => {
     expect(asked(state, 'late', NOON + 3 * MINUTE).kind).toBe('down');
   });
 
-  test('says nothing about another origin of its domain, which is served as ever', () => {
+  test('does not affect another origin of the domain', () => {
     const state = openThrottle();
     const wish = { delay: fixed(1_000) };
     const first = granted(state, anAsk('first', { ...wish, origin: OTHER }), NOON);
@@ -228,7 +222,7 @@ describe('one page that is refused', () => {
     });
   });
 
-  test('does not upset the order of the others by standing in the queue before them', () => {
+  test('does not change the order of the pages behind it', () => {
     const state = openThrottle();
     const wish = { delay: fixed(1_000) };
     const first = granted(state, anAsk('first', { ...wish, origin: OTHER }), NOON);
@@ -245,7 +239,7 @@ describe('one page that is refused', () => {
     expect(order).toEqual(['0', '1', '2', '3', 'old 1', '4', '5', '6', '7', 'old 2', '8', '9']);
   });
 
-  test('is counted once with all that were in flight together, and not at all when a later one got through', () => {
+  test('counts once for requests in flight together, and not at all if a later one succeeded', () => {
     const state = openThrottle();
     const wish = { concurrency: 4, delay: fixed(0) };
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((ticket) => {

@@ -1,7 +1,7 @@
-/** The rules against thousands of random interleavings of everything that can go wrong. */
+/** The rules under thousands of random interleavings of everything that can go wrong. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ThrottleState } from '../../src/throttle/index.ts';
+import type { ThrottleConfig, ThrottleState } from '../../src/throttle/index.ts';
 import { randomCases } from '../support/size.ts';
 import type { Wire, Written } from './simulation/fetching.ts';
 import type { Granted } from './simulation/host.ts';
@@ -28,32 +28,35 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
     { minLength: 1, maxLength: 3 },
   ),
   troubleMs: fc.integer({ min: 10_000, max: 300_000 }),
-  strokeMs: fc.integer({ min: 1_000, max: 30_000 }),
+  faultIntervalMs: fc.integer({ min: 1_000, max: 30_000 }),
   connectingMs: fc.constantFrom(0, 0, 0, 0, 800, 5_000),
   config: fc
-    .record({ queueLimit: fc.constantFrom(3, 1_000), leadMs: fc.constantFrom(0, 300, 1_000) })
-    .map((some) => ({
-      ...CONFIG,
-      ...some,
-      startWindowMs: 5_000,
-      maxStartWindowMs: 20_000,
-      maxBackoffMs: 20_000,
-      maxRetryAfterMs: 60_000,
-      downMs: 5_000,
-      maxDownMs: 30_000,
-      giveUpMs: 90_000,
-      idleMs: 2_000,
-    })),
+    .record({ queueLimit: fc.constantFrom(3, 1_000), grantLeadMs: fc.constantFrom(0, 300, 1_000) })
+    .map(
+      ({ queueLimit, grantLeadMs }): ThrottleConfig => ({
+        ...CONFIG,
+        queueLimit,
+        grantLeadMs,
+        startWindowMs: 5_000,
+        maxStartWindowMs: 20_000,
+        maxBackoffMs: 20_000,
+        maxRetryAfterMs: 60_000,
+        outageRetryMs: 5_000,
+        maxOutageRetryMs: 30_000,
+        outageGiveUpMs: 90_000,
+        idleTimeoutMs: 2_000,
+      }),
+    ),
 });
 
-/** What must hold at the moment of a grant. */
+/** What must hold at every grant. */
 const checkGrant =
   (wire: Wire) =>
   (state: ThrottleState, { lease, ask }: Granted) => {
     expect(state.openedAt).not.toBeNull();
     expect(state.paused).toBe(false);
     expect(lease.notBefore).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
-    // Who measures the gap from the request before does not look at `notBefore`.
+    // A worker that measures the gap from the previous request ignores `notBefore`.
     if (lease.follows !== undefined) expect(wire.now).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
 
     const latencyMs = ask.targetConcurrency
@@ -78,22 +81,22 @@ const checkGrant =
     const fetching = wire.running().filter((id) => out.has(id));
     expect(fetching.length).toBeLessThan(ask.concurrency);
 
-    checkKnock(state, ask.origin);
+    checkProbe(state, ask.origin);
 
     expect(state.queue.waiting.length).toBeLessThanOrEqual(state.config.queueLimit);
     expect(state.finished.length).toBeLessThanOrEqual(256);
   };
 
-/** Nobody knocks at an origin that is down; when its down-time is over, one page at a time does. */
-function checkKnock({ outages, leases }: ThrottleState, origin: string): void {
+/** No page contacts an origin that is down. After the retry time one page at a time probes it. */
+function checkProbe({ outages, leases }: ThrottleState, origin: string): void {
   const outage = outages[origin];
   if (!outage) return;
-  const knocking = leases.filter((open) => open.origin === origin && open.number > outage.grewAfter);
-  expect(knocking).toHaveLength(1);
-  expect(knocking[0]?.grantedAt).toBeGreaterThanOrEqual(outage.until);
+  const probing = leases.filter((open) => open.origin === origin && open.number > outage.grewAfter);
+  expect(probing).toHaveLength(1);
+  expect(probing[0]?.grantedAt).toBeGreaterThanOrEqual(outage.until);
 }
 
-/** Requests never start closer together than the gap in force, in truth and as recorded; nor do their connections. */
+/** Neither requests nor connections start closer together than the gap, in true time and as recorded. */
 function checkGaps({ host, wire }: Run): void {
   const grantOf = ({ leaseId }: Pick<Written, 'leaseId'>) => {
     const granted = host.granted.get(leaseId);
@@ -103,8 +106,8 @@ function checkGaps({ host, wire }: Run): void {
   const ordered = (time: (written: Written) => number) =>
     pairs([...wire.written].sort((one, other) => time(one) - time(other)));
 
-  for (const bothers of [ordered(({ at }) => at), pairs(wire.knocks)]) {
-    for (const [before, after] of bothers) {
+  for (const contacts of [ordered(({ at }) => at), pairs(wire.connections)]) {
+    for (const [before, after] of contacts) {
       const [previous, next] = [grantOf(before), grantOf(after)];
       expect(after.at - before.at).toBeGreaterThanOrEqual(next.lease.minGapMs);
       expect(after.at - before.at).toBeGreaterThanOrEqual(previous.ask.delay.minMs);
@@ -129,22 +132,22 @@ function pairs<T>(items: T[]): Array<[T, T]> {
   });
 }
 
-test('requests keep their gap and every page is served or gone, whatever fails', () => {
+test('whatever fails, requests keep their gap and every page is served or gone', () => {
   let [measured, early] = [0, 0];
   fc.assert(
     fc.property(scenarios, (scenario) => {
       const run = simulate(scenario, checkGrant);
       checkGaps(run);
       expect(run.allDone).toBe(true);
-      const byMeasure = run.wire.written.filter((written) => written.measured);
-      measured += byMeasure.length;
-      early += byMeasure.filter(
+      const measuredStarts = run.wire.written.filter((written) => written.measured);
+      measured += measuredStarts.length;
+      early += measuredStarts.filter(
         ({ leaseId, at }) => at < (run.host.granted.get(leaseId)?.lease.notBefore ?? 0),
       ).length;
     }),
     { numRuns: CASES },
   );
-  // Or nothing was shown of gaps that are measured.
+  // Otherwise the runs would not have tested measured gaps.
   expect(measured).toBeGreaterThan(CASES);
   expect(early).toBeGreaterThan(CASES / 2);
 });

@@ -12,7 +12,7 @@ function lineOf(...tickets: Array<[ticket: string, wish?: Partial<QueuedTicket>]
 const order = (queue: Queue) => upcoming(queue, queue.waiting.length).map(({ ticket }) => ticket);
 
 describe('the queue', () => {
-  test('serves a crawl first come, first served', () => {
+  test('serves the pages of a crawl in order of arrival', () => {
     expect(order(lineOf(['a'], ['b'], ['c']))).toEqual(['a', 'b', 'c']);
   });
 
@@ -29,7 +29,7 @@ describe('the queue', () => {
     expect(order(queue)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
-  test('gives a crawl that comes back at once no turn before those who waited', () => {
+  test('does not let a crawl that returns at once overtake crawls that have waited', () => {
     const queue = lineOf(['many1'], ['many2'], ['single1', { crawlId: 'single' }]);
     for (const expected of ['many1', 'single1', 'many2']) {
       const next = nextInQueue(queue);
@@ -41,7 +41,7 @@ describe('the queue', () => {
     }
   });
 
-  test('lets a page that has spent its slot on robots.txt go before everybody', () => {
+  test('serves a page first that has spent its slot on robots.txt', () => {
     expect(order(lineOf(['a', { priority: 1 }], ['b', { priority: 9, atFront: true }]))).toEqual(['b', 'a']);
   });
 
@@ -69,7 +69,7 @@ const waitings = fc
   )
   .map((wishes) => wishes.map((wish, n): QueuedTicket => ({ ...anAsk(`t${n}`, wish), askedAt: NOON + n })));
 
-test('nobody starves: newcomers pass the oldest ticket by at most four times, whatever they ask for', () => {
+test('no ticket starves: later tickets pass the oldest one at most four times', () => {
   fc.assert(
     fc.property(waitings, waitings, (old, newcomers) => {
       const queue: Queue = { waiting: [...old], served: [], passedOldest: 0 };
@@ -88,7 +88,7 @@ test('nobody starves: newcomers pass the oldest ticket by at most four times, wh
   );
 });
 
-test('everybody in the queue is served exactly once', () => {
+test('every ticket in the queue is served exactly once', () => {
   fc.assert(
     fc.property(waitings, (waiting) => {
       const served = order({ waiting, served: [], passedOldest: 0 });
@@ -97,21 +97,21 @@ test('everybody in the queue is served exactly once', () => {
   );
 });
 
-test('the place in the queue of every ticket is exact while priorities are equal', () => {
+test('positions are exact while priorities are equal', () => {
   fc.assert(
     fc.property(waitings, (mixed) => {
       const waiting = mixed.map((ticket) => ({ ...ticket, priority: 5 }));
       const queue: Queue = { waiting, served: ['c', 'a'], passedOldest: 0 };
       const fronts = waiting.filter(({ atFront }) => atFront).length;
       for (const [index, ticket] of upcoming(queue, waiting.length).entries()) {
-        // Each page that goes first moves its crawl to the end of the turn, which a place does not foresee.
+        // A page at the front also ends its crawl's turn, which a position does not foresee.
         if (fronts === 0 || ticket.atFront) expect(positionOf(queue, ticket)).toBe(index + 1);
       }
     }),
   );
 });
 
-test('a place in the queue is never beyond its end', () => {
+test('a position is never beyond the end of the queue', () => {
   fc.assert(
     fc.property(waitings, fc.nat(4), (waiting, passedOldest) => {
       for (const ticket of waiting) {

@@ -1,10 +1,12 @@
-/** A throttle to try rules on: an open one, an ask with defaults, and randomness that is none. */
+/** An open throttle, asks with defaults, and a random number that is always the same. */
 
 import type {
   Ask,
   DelayRange,
   Lease,
+  LeaseUse,
   OpenedDomain,
+  ResponseClass,
   StoredDomain,
   ThrottleConfig,
 } from '../../src/core/slot-protocol.ts';
@@ -35,7 +37,7 @@ export function fixed(ms: number): DelayRange {
   return { minMs: ms, maxMs: ms };
 }
 
-/** The row as it was read, now assuring all that a test may need. */
+/** The row as read, with bounds wide enough for every test. */
 export function reading(stored: StoredDomain | null): OpenedDomain {
   return {
     stored,
@@ -66,7 +68,15 @@ export function anAsk(ticket: string, wish: Partial<Ask> = {}): Ask {
   };
 }
 
-/** The lease that the ask is granted at once; a failure if it is not. */
+/** The report of a request that started just now. */
+export function startedNow(
+  responseClass: ResponseClass = 'ok',
+  more: Partial<Extract<LeaseUse, { kind: 'started' }>> = {},
+): Extract<LeaseUse, { kind: 'started' }> {
+  return { kind: 'started', agoMs: 0, latestAt: null, durationMs: 0, responseClass, ...more };
+}
+
+/** Asks, and returns the lease. Throws if it is not granted at once. */
 export function granted(state: ThrottleState, asked: Ask, now: number): Lease {
   const answer = ask(state, asked, now, middle);
   if (answer.kind !== 'granted') throw new Error(`${asked.ticket} should be granted, but is ${answer.kind}`);
@@ -78,7 +88,7 @@ export function ticked(state: ThrottleState, now: number): Lease[] {
   return tick(state, now, middle).grants.map(({ lease }) => lease);
 }
 
-/** The one lease that a tick grants; a failure if it is another number. */
+/** The only lease that a tick grants. Throws if it grants none or several. */
 export function tickedOne(state: ThrottleState, now: number): Lease {
   const [lease, ...more] = ticked(state, now);
   if (!lease || more.length > 0) throw new Error('the tick should grant exactly one lease');

@@ -1,4 +1,4 @@
-/** The fetch activity as rules 2 to 5 and 16 want it, and the log of what truly went over the wire. */
+/** The fetch activity, and a log of the requests that were really sent. */
 
 import {
   type Ask,
@@ -9,20 +9,21 @@ import {
   reportStarted,
 } from '../../../src/throttle/index.ts';
 import { type ClockReading, elapsedAtLeastMs, type StartVerdict } from '../../../src/worker/server-clock.ts';
+import { startedNow } from '../support.ts';
 import { DOMAIN, type Host } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';
 import type { World } from './world.ts';
 
-/** A request on the wire. */
+/** A request that was sent. */
 export interface Written {
   leaseId: string;
   /** True time of its start. */
   at: number;
-  /** As recorded: the early end of what the worker knew, and how much later it may have been. */
+  /** As recorded: the earliest time by the worker's knowledge, and how much later it may have been. */
   early: number;
   errorMs: number;
-  /** The gap was measured by the machine that sent the request before it, too. */
+  /** The same machine sent the previous request and measured the gap from it. */
   measured: boolean;
 }
 
@@ -30,9 +31,9 @@ export type FetchEnd = 'fetched' | 'refused' | 'unreachable';
 
 export class Wire {
   readonly written: Written[] = [];
-  /** Connections by when they were begun. The site is bothered also by one that failed, or stood too late to be used. */
-  readonly knocks: Array<Pick<Written, 'leaseId' | 'at'>> = [];
-  readonly #running = new Map<string, { machine: Machine; life: number }>();
+  /** All connection attempts. The site notices those that failed or came too late as well. */
+  readonly connections: Array<Pick<Written, 'leaseId' | 'at'>> = [];
+  readonly #running = new Map<string, { machine: Machine; run: number }>();
   readonly #world: World;
   readonly #host: Host;
   readonly #site: Site;
@@ -43,14 +44,14 @@ export class Wire {
     this.#site = site;
   }
 
-  /** As the server's clock shows it. */
+  /** By the server's clock. */
   get now(): number {
     return this.#world.serverNow;
   }
 
-  /** Leases whose fetch is truly going on. */
+  /** Leases whose fetch is really running. */
   running(): string[] {
-    return [...this.#running].filter(([, { machine, life }]) => machine.life === life).map(([id]) => id);
+    return [...this.#running].filter(([, { machine, run }]) => machine.run === run).map(([id]) => id);
   }
 
   fetch(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void, samplesLeft = 1): void {
@@ -58,7 +59,7 @@ export class Wire {
       this.send(lease, { kind: 'unused' });
       ended('refused');
     };
-    const verdict = this.#judge(machine, lease);
+    const verdict = this.#check(machine, lease);
     switch (verdict.verdict) {
       case 'go':
         this.#connect(machine, lease, ended);
@@ -95,33 +96,27 @@ export class Wire {
     );
   }
 
-  #judge(machine: Machine, lease: Lease): StartVerdict {
+  #check(machine: Machine, lease: Lease): StartVerdict {
     return machine.clock.checkStart(lease, machine.read(), machine.starts.get(DOMAIN, lease.follows));
   }
 
-  /** Every request has a connection of its own here. It takes its time, and the lease is judged once more when it stands. */
+  /** Each request has its own connection here. That takes time, so the lease is checked again once it is connected. */
   #connect(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
-    this.knocks.push({ leaseId: lease.id, at: this.#world.now });
+    this.connections.push({ leaseId: lease.id, at: this.#world.now });
     if (!this.#site.isUp(this.#askOf(lease)?.origin ?? '')) {
-      this.#knockInVain(machine, lease, ended);
+      this.#failToConnect(machine, lease, ended);
       return;
     }
     machine.after(this.#site.connectingMs(), () => {
       if (this.#write(machine, lease, ended)) return;
-      this.send(lease, {
-        kind: 'started',
-        agoMs: 0,
-        latestAt: null,
-        durationMs: 0,
-        responseClass: 'unknown',
-      });
+      this.send(lease, startedNow('unknown'));
       ended('refused');
     });
   }
 
-  /** In one tick with the verdict; false: it was too late, or too early after all. */
+  /** In the same tick as the check. false: it was too late, or too early after all. */
   #write(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): boolean {
-    const verdict = this.#judge(machine, lease);
+    const verdict = this.#check(machine, lease);
     if (verdict.verdict !== 'go') return false;
     const { startedAtEarly: early, errorMs, measured } = verdict;
     this.written.push({ leaseId: lease.id, at: this.#world.now, early, errorMs, measured });
@@ -130,16 +125,9 @@ export class Wire {
     return true;
   }
 
-  #knockInVain(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+  #failToConnect(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
     machine.after(this.#world.chance(0.5) ? 5 : 5_000, () => {
-      const use: LeaseUse = {
-        kind: 'started',
-        agoMs: 0,
-        latestAt: null,
-        durationMs: 5,
-        responseClass: 'unreachable',
-        error: 'Refused.',
-      };
+      const use = startedNow('unreachable', { durationMs: 5, error: 'Refused.' });
       for (let n = this.#world.trouble(0.1) ? 2 : 1; n > 0; n -= 1) this.send(lease, use);
       ended('unreachable');
     });
@@ -154,15 +142,15 @@ export class Wire {
     const wroteAt = machine.read();
     const longest = this.#askOf(lease)?.maxFetchMs ?? 0;
     const durationMs = world.chance(0.05) ? longest * 0.99 : world.between(5, Math.min(2_000, longest));
-    this.#running.set(lease.id, { machine, life: machine.life });
+    this.#running.set(lease.id, { machine, run: machine.run });
     if ((this.#askOf(lease)?.concurrency ?? 1) > 1) {
       const start = this.#start(machine, wroteAt, latestAt);
       world.send(() => this.#host.signal((state, now) => reportStarted(state, lease.id, start, now)));
     }
     machine.after(durationMs, () => {
       this.#running.delete(lease.id);
-      const again = world.trouble(0.1) ? 2 : 1;
-      for (let n = 0; n < again; n += 1)
+      const copies = world.trouble(0.1) ? 2 : 1;
+      for (let n = 0; n < copies; n += 1)
         this.#report(lease, this.#start(machine, wroteAt, latestAt), durationMs);
       ended('fetched');
     });
@@ -173,8 +161,8 @@ export class Wire {
     const responseClass = world.trouble(0.15)
       ? world.oneOf('overloaded', 'broken', 'not-found', 'client-error', 'unknown')
       : 'ok';
-    const patience = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
-    const use: LeaseUse = { kind: 'started', ...start, durationMs, responseClass, ...patience };
+    const retryAfter = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
+    const use: LeaseUse = { kind: 'started', ...start, durationMs, responseClass, ...retryAfter };
     const delayMs = world.oneOf(null, 500, 4_000);
     const crawlDelay = world.trouble(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {};
     world.send(() =>
@@ -185,10 +173,10 @@ export class Wire {
   }
 
   #start(machine: Machine, wroteAt: ClockReading, latestAt: number): RequestStart {
-    const nonsense = () => this.#world.oneOf(-5_000, 1e15, Number.NaN);
+    const invalid = () => this.#world.oneOf(-5_000, 1e15, Number.NaN);
     return {
-      agoMs: this.#world.trouble(0.03) ? nonsense() : elapsedAtLeastMs(wroteAt, machine.read()),
-      latestAt: this.#world.trouble(0.03) ? nonsense() : latestAt,
+      agoMs: this.#world.trouble(0.03) ? invalid() : elapsedAtLeastMs(wroteAt, machine.read()),
+      latestAt: this.#world.trouble(0.03) ? invalid() : latestAt,
     };
   }
 }

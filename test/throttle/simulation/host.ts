@@ -1,6 +1,6 @@
 /**
- * The Temporal server, the workflow shell and the `domains` table in one: carries messages to the throttle, wakes it, lets
- * it end and come back, continues it as new, terminates it. Checks at every grant what can be seen only then.
+ * The Temporal server, the throttle workflow and the `domains` table in one: delivers messages to the throttle, fires its timers,
+ * ends and restarts it, continues it as new, terminates it. Every grant is checked.
  */
 import {
   type Ask,
@@ -26,23 +26,23 @@ import {
 } from '../../../src/throttle/index.ts';
 import type { World } from './world.ts';
 
-/** Between two writes of the row while nothing else causes one. */
-const WRITE_EVERY_MS = 60_000;
+/** Regular writes of the row. */
+const WRITE_INTERVAL_MS = 60_000;
 
 export const DOMAIN = 'example.org';
 
 export interface Granted {
   lease: Lease;
   ask: Ask;
-  /** Which life of the throttle granted it. */
-  life: number;
+  /** The execution of the throttle that granted it. */
+  execution: number;
 }
 
 export type GrantCheck = (state: ThrottleState, granted: Granted) => void;
 
 export interface Receiver {
-  /** Whether anybody was there to hear it. */
-  hear(lease: Lease): boolean;
+  /** Returns whether the page was still open. */
+  receive(lease: Lease): boolean;
 }
 
 export class Host {
@@ -51,11 +51,11 @@ export class Host {
   readonly #check: GrantCheck;
   readonly granted = new Map<string, Granted>();
   readonly pages = new Map<string, Receiver>();
-  readonly #heard = new Set<string>();
+  readonly #delivered = new Set<string>();
   readonly #asks = new Map<string, Ask>();
   state: ThrottleState | null = null;
   row: StoredDomain | null = null;
-  life = 0;
+  execution = 0;
   #timer = 0;
   #isWriting = false;
 
@@ -70,19 +70,19 @@ export class Host {
     this.#asks.set(asked.ticket, asked);
     const state = this.state ?? this.#begin();
     const answer = ask(state, asked, this.#world.serverNow, this.#world.random);
-    if (answer.kind === 'granted' && !this.granted.has(answer.lease.id)) this.#note(state, answer.lease);
+    if (answer.kind === 'granted' && !this.granted.has(answer.lease.id)) this.#record(state, answer.lease);
     this.#pump();
     return answer;
   }
 
-  /** A signal: to a throttle that is not there it is lost. */
+  /** A signal is lost if the throttle is not running. */
   signal(apply: (state: ThrottleState, now: number) => void): void {
     if (!this.state) return;
     apply(this.state, this.#world.serverNow);
     this.#pump();
   }
 
-  /** An operator's change is in the row before it is answered. */
+  /** An operator's change is persisted before it is answered. */
   operate(apply: (state: ThrottleState) => void): void {
     if (!this.state) return;
     apply(this.state);
@@ -102,14 +102,14 @@ export class Host {
   #begin(): ThrottleState {
     const state = newThrottle(DOMAIN, this.#config);
     this.state = state;
-    this.life += 1;
-    this.#open(state, this.life);
+    this.execution += 1;
+    this.#open(state, this.execution);
     return state;
   }
 
-  /** Reads the row and marks it as not clean, in one step. */
-  #open(state: ThrottleState, life: number): void {
-    this.#afterStep(life, () => {
+  /** Reads the row and marks it as not clean, atomically. */
+  #open(state: ThrottleState, execution: number): void {
+    this.#afterStep(execution, () => {
       const before = this.row;
       const wanted = boundsToPersist(state);
       const persistedBounds = {
@@ -124,45 +124,45 @@ export class Host {
         clean: false,
         ...persistedBounds,
       };
-      this.#afterStep(life, (current) => {
-        open(current, { stored: before, persistedBounds, epoch: life }, this.#world.serverNow);
-        this.#writeNowAndThen(life);
+      this.#afterStep(execution, (current) => {
+        open(current, { stored: before, persistedBounds, epoch: execution }, this.#world.serverNow);
+        this.#writeRegularly(execution);
         this.#pump();
       });
     });
   }
 
-  /** Writes the end; if somebody came meanwhile, goes on. */
-  #end(state: ThrottleState, life: number): void {
+  /** Writes the final row, and continues if a page has asked in the meantime. */
+  #end(state: ThrottleState, execution: number): void {
     close(state);
     const row = toStoredDomain(state, true);
-    this.#afterStep(life, () => {
+    this.#afterStep(execution, () => {
       this.row = row;
-      this.#afterStep(life, (current) => {
+      this.#afterStep(execution, (current) => {
         if (mayEnd(current)) this.state = null;
-        else this.#open(current, life);
+        else this.#open(current, execution);
       });
     });
   }
 
-  /** An activity takes its time, and the throttle may be terminated before or after it did its work. */
-  #afterStep(life: number, act: (state: ThrottleState) => void, isTooLate: () => void = () => {}): void {
+  /** An activity takes time, and the throttle may be terminated before or after it. */
+  #afterStep(execution: number, act: (state: ThrottleState) => void, isTooLate: () => void = () => {}): void {
     this.#world.after(this.#world.between(1, 300), () => {
-      if (this.life === life && this.state) act(this.state);
+      if (this.execution === execution && this.state) act(this.state);
       else isTooLate();
     });
   }
 
-  #writeNowAndThen(life: number): void {
-    this.#world.after(WRITE_EVERY_MS, () => {
-      if (this.life !== life || this.state?.openedAt == null) return;
-      this.#write(this.state, life);
-      this.#writeNowAndThen(life);
+  #writeRegularly(execution: number): void {
+    this.#world.after(WRITE_INTERVAL_MS, () => {
+      if (this.execution !== execution || this.state?.openedAt == null) return;
+      this.#write(this.state, execution);
+      this.#writeRegularly(execution);
     });
   }
 
-  /** One write at a time; what it says counts when the throttle hears that it is done. */
-  #write(state: ThrottleState, life: number): void {
+  /** One write at a time. The new bounds count once the throttle knows that the write is done. */
+  #write(state: ThrottleState, execution: number): void {
     if (this.#isWriting) return;
     this.#isWriting = true;
     const row = toStoredDomain(state, false);
@@ -171,11 +171,11 @@ export class Host {
       this.#isWriting = false;
     };
     this.#afterStep(
-      life,
+      execution,
       () => {
         this.row = row;
         this.#afterStep(
-          life,
+          execution,
           (current) => {
             done();
             endPersist(current, row);
@@ -193,39 +193,39 @@ export class Host {
     if (!state) return;
     const now = this.#world.serverNow;
     const { grants, wakeAt } = tick(state, now, this.#world.random);
-    if (state.openedAt !== null && boundsTooNarrow(state)) this.#write(state, this.life);
+    if (state.openedAt !== null && boundsTooNarrow(state)) this.#write(state, this.execution);
     for (const { workflowId, lease } of grants) {
-      this.#note(state, lease);
+      this.#record(state, lease);
       this.#world.send(() => this.#deliver(workflowId, lease));
     }
-    const lookAt = wakeAt ?? idleAt(state);
+    const nextAt = wakeAt ?? idleAt(state);
     this.#timer += 1;
-    if (lookAt === null) return;
+    if (nextAt === null) return;
     const timer = this.#timer;
-    // A timer fires a little after its time, never before.
-    this.#world.after(lookAt - now + this.#world.between(1, 20), () => {
+    // A timer fires a little late, never early.
+    this.#world.after(nextAt - now + this.#world.between(1, 20), () => {
       if (timer === this.#timer) this.#wake();
     });
   }
 
   #wake(): void {
     if (this.state && isIdle(this.state, this.#world.serverNow)) {
-      this.#end(this.state, this.life);
+      this.#end(this.state, this.execution);
     } else this.#pump();
   }
 
   #deliver(workflowId: string, lease: Lease): void {
-    // A signal that is repeated after it was heard is known to the server, closed page or not.
-    if (this.pages.get(workflowId)?.hear(lease)) this.#heard.add(lease.id);
-    if (this.#heard.has(lease.id)) return;
+    // The server remembers that a repeated signal was delivered, even if the page is closed now.
+    if (this.pages.get(workflowId)?.receive(lease)) this.#delivered.add(lease.id);
+    if (this.#delivered.has(lease.id)) return;
     this.#world.send(() => this.signal((state, now) => reportUndelivered(state, lease.id, now)));
   }
 
-  #note(state: ThrottleState, lease: Lease): void {
+  #record(state: ThrottleState, lease: Lease): void {
     const asked = this.#asks.get(lease.ticket);
     if (!asked) throw new Error(`${lease.id} was granted to a ticket that never asked`);
     if (this.granted.has(lease.id)) throw new Error(`${lease.id} was granted twice`);
-    const granted = { lease, ask: asked, life: this.life };
+    const granted = { lease, ask: asked, execution: this.execution };
     this.granted.set(lease.id, granted);
     this.#check(state, granted);
   }

@@ -1,6 +1,6 @@
 /**
- * A worker process with clocks of its own. It can stop (both clocks run on), be suspended (the monotonic clock stands
- * still) and crash; woken, it goes on as though no time had passed.
+ * A worker process with its own clocks. It can freeze (both clocks go on), be suspended (the monotonic clock stops) and
+ * crash. When it wakes up, it continues as though no time had passed.
  */
 import { LocalRequestStarts } from '../../../src/worker/local-request-starts.ts';
 import { type ClockReading, ServerClock } from '../../../src/worker/server-clock.ts';
@@ -12,13 +12,13 @@ export class Machine {
   readonly #sleepy: boolean;
   clock = new ServerClock();
   starts = new LocalRequestStarts();
-  /** Counts its lives: what an earlier life began is gone. */
-  life = 1;
+  /** Incremented by each crash, which ends everything that was going on. */
+  run = 1;
   #wallOffMs: number;
   #sleptMs = 0;
   #frozenUntil = 0;
 
-  /** Sleeps and a wall clock that is set never meet on one machine: together they can hide each other. */
+  /** A machine either sleeps or has its wall clock set, never both: together they could cancel out. */
   constructor(world: World, sleepy: boolean) {
     this.#world = world;
     this.#sleepy = sleepy;
@@ -35,19 +35,19 @@ export class Machine {
     return { wallMs: Math.floor(now + this.#wallOffMs), monotonicMs: (now - this.#sleptMs) * this.#rate };
   }
 
-  /** Does it after this time on the machine: not while it is frozen, and never if it crashes before. */
+  /** Acts after this time: later if the machine is frozen then, never if it crashes before. */
   after(ms: number, act: () => void): void {
-    const { life } = this;
+    const { run } = this;
     const attempt = () => {
-      if (life !== this.life) return;
+      if (run !== this.run) return;
       if (this.frozen) this.#world.after(this.#frozenUntil - this.#world.now, attempt);
       else act();
     };
     this.#world.after(ms, attempt);
   }
 
-  /** Calls the server and learns its time from the answer, if it gets one. */
-  call<T>(serve: () => T, hear: (answer: T) => void): void {
+  /** Calls the server and samples its time from the response, if one arrives. */
+  call<T>(serve: () => T, receive: (answer: T) => void): void {
     const before = this.read();
     this.#world.send(() => {
       const answer = serve();
@@ -55,7 +55,7 @@ export class Machine {
       this.#world.send(() =>
         this.after(0, () => {
           this.clock.sample(serverNow, before, this.read());
-          hear(answer);
+          receive(answer);
         }),
       );
     });
@@ -68,7 +68,7 @@ export class Machine {
   }
 
   crash(): void {
-    this.life += 1;
+    this.run += 1;
     this.#frozenUntil = 0;
     this.clock = new ServerClock();
     this.starts = new LocalRequestStarts();

@@ -1,4 +1,4 @@
-/** A CrawlPage that wants one request: asks, waits, passes its lease on, starts over when that came to nothing. */
+/** A CrawlPage that needs one request. It asks, waits, passes its lease to a worker, and starts over if that fails. */
 import { type Ask, type Lease, type SlotAnswer, withdraw } from '../../../src/throttle/index.ts';
 import type { Wire } from './fetching.ts';
 import type { Host, Receiver } from './host.ts';
@@ -6,7 +6,7 @@ import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
 
 const FIRST_SLACK_MS = 2_000;
-const LONGEST_SLACK_MS = 3_600_000;
+const MAX_SLACK_MS = 3_600_000;
 const HEARTBEAT_MS = 5_000;
 
 export class Page implements Receiver {
@@ -44,7 +44,7 @@ export class Page implements Receiver {
     this.#ask();
   }
 
-  /** Ends while in the queue, with or without a word. */
+  /** Ends while queued, with or without withdrawing its ticket. */
   leave(): void {
     if (!this.#waiting) return;
     this.#waiting = false;
@@ -55,7 +55,7 @@ export class Page implements Receiver {
   }
 
   /** The signal `granted`. */
-  hear(lease: Lease): boolean {
+  receive(lease: Lease): boolean {
     if (this.closed) return false;
     if (this.#passedOn.has(lease.id)) return true;
     const isWanted = this.#waiting && lease.ticket === this.#ticket && !this.#world.trouble(0.03);
@@ -82,20 +82,20 @@ export class Page implements Receiver {
   }
 
   #answered(ticket: string, answer: SlotAnswer): void {
-    if (answer.kind === 'granted') this.hear(answer.lease);
+    if (answer.kind === 'granted') this.receive(answer.lease);
     else if (ticket === this.#ticket && this.#waiting) {
       if (answer.kind === 'down') {
-        this.#standAside(answer);
+        this.#defer(answer);
         return;
       }
       const at = answer.kind === 'queued' ? answer.expectedAt : answer.retryAt;
       this.#askAgainAfter(at - this.#world.now + this.#slackMs);
-      this.#slackMs = Math.min(2 * this.#slackMs, LONGEST_SLACK_MS);
+      this.#slackMs = Math.min(2 * this.#slackMs, MAX_SLACK_MS);
     }
   }
 
-  /** Comes back with a new ticket; the old one has no place in the queue any more. */
-  #standAside({ retryAt, givenUp }: Extract<SlotAnswer, { kind: 'down' }>): void {
+  /** Asks again later with a new ticket; the old one is no longer queued. */
+  #defer({ retryAt, givenUp }: Extract<SlotAnswer, { kind: 'down' }>): void {
     this.#waiting = false;
     this.closed = givenUp;
     if (!givenUp) this.#world.after(retryAt - this.#world.now, () => this.wantSlot());
@@ -116,7 +116,7 @@ export class Page implements Receiver {
     const inQueueMs = world.trouble(0.08) ? world.between(0, 40_000) : world.between(1, 60);
     const leftMs = lease.startBy - world.now;
     if (inQueueMs >= leftMs) {
-      // Schedule-to-start timeout: the server vouches that nobody began it.
+      // Schedule-to-start timeout: the server guarantees that no worker has started it.
       world.after(leftMs, () => {
         this.#wire.send(lease, { kind: 'unused' });
         this.wantSlot();
@@ -129,11 +129,11 @@ export class Page implements Receiver {
   #begin(lease: Lease): void {
     const [first, ...others] = this.#machines;
     const machine = this.#world.oneOf(first, ...others);
-    const { life } = machine;
+    const { run } = machine;
     let over = false;
     const watch = () => {
       if (over) return;
-      if (machine.life === life && !machine.frozen) return this.#world.after(HEARTBEAT_MS, watch);
+      if (machine.run === run && !machine.frozen) return this.#world.after(HEARTBEAT_MS, watch);
       over = true;
       if (this.#world.chance(0.8)) this.#wire.send(lease, { kind: 'lost' });
       this.wantSlot();

@@ -1,4 +1,4 @@
-/** One run: pages of a few crawls on one domain, two machines, trouble for a while, then calm until all are done. */
+/** One run: pages of a few crawls on one domain, two machines, faults for a while, then none until all pages are done. */
 
 import type { Ask, DelayRange, ThrottleConfig } from '../../../src/core/slot-protocol.ts';
 import { pause, reset, resume, setDelay } from '../../../src/throttle/index.ts';
@@ -19,15 +19,15 @@ export interface Scenario {
     pages: number;
   }>;
   troubleMs: number;
-  /** Mean time between two strokes of trouble. */
-  strokeMs: number;
-  /** Within which the site's connections stand. */
+  /** Mean time between two faults. */
+  faultIntervalMs: number;
+  /** How long it takes to connect to the site. */
   connectingMs: number;
   config: ThrottleConfig;
 }
 
-/** More than any run that ends needs. */
-const MOST_EVENTS = 100_000;
+/** More than a run needs that ends at all. */
+const MAX_EVENTS = 100_000;
 
 export interface Run {
   host: Host;
@@ -52,7 +52,7 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
   );
   for (const page of pages) world.after(world.between(0, scenario.troubleMs), () => page.wantSlot());
 
-  const strokes = [
+  const faults = [
     () => world.oneOf(...machines).freeze(world.between(50, 1_000)),
     () => world.oneOf(...machines).freeze(world.between(1_000, 60_000)),
     () => world.oneOf(...machines).crash(),
@@ -65,19 +65,16 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
     () => host.operate(resume),
     () => host.operate((state) => setDelay(state, null)),
     () => host.operate((state) => setDelay(state, { minMs: 500, maxMs: world.between(500, 5_000) })),
-    () =>
-      host.operate((state) => {
-        reset(state);
-      }),
+    () => host.operate(reset),
     () => pages[Math.floor(world.random() * pages.length)]?.leave(),
     () => world.chance(0.3) && host.terminate(),
   ];
-  const strike = () => {
+  const injectFault = () => {
     if (world.calm) host.operate(resume);
-    else strokes[Math.floor(world.random() * strokes.length)]?.();
-    world.after(world.calm ? 60_000 : world.between(0, 2 * scenario.strokeMs), strike);
+    else faults[Math.floor(world.random() * faults.length)]?.();
+    world.after(world.calm ? 60_000 : world.between(0, 2 * scenario.faultIntervalMs), injectFault);
   };
-  strike();
-  const allDone = world.run(() => world.calm && pages.every((page) => page.closed), MOST_EVENTS);
+  injectFault();
+  const allDone = world.run(() => world.calm && pages.every((page) => page.closed), MAX_EVENTS);
   return { host, wire, allDone };
 }

@@ -1,6 +1,6 @@
 /**
- * A made-up world in which nothing happens by itself: true time, a queue of what happens next, and seeded chance. The
- * seed makes every run repeatable; until `calmAt` messages get lost, repeated, late and out of order.
+ * A discrete-event simulation with true time, an event queue and seeded random numbers, so that every run can be repeated. Until
+ * `calmAt`, messages may be lost, repeated, delayed and reordered.
  */
 import { NOON } from '../support.ts';
 
@@ -11,7 +11,7 @@ interface Event {
 }
 
 export class World {
-  /** True time, in ms with fractions. The server's clock shows it cut to whole ones. */
+  /** True time in ms, with fractions. The server's clock truncates it to whole ms. */
   now = NOON;
   readonly calmAt: number;
   #heap: Event[] = [];
@@ -47,7 +47,7 @@ export class World {
     return this.random() < probability;
   }
 
-  /** Trouble happens only until the world calms down. */
+  /** Faults happen only until `calmAt`. */
   trouble(probability: number): boolean {
     return !this.calm && this.chance(probability);
   }
@@ -60,7 +60,7 @@ export class World {
     this.#push({ at: this.now + Math.max(0, ms), number: this.#scheduled++, happen });
   }
 
-  /** Delivers a message over a network that may lose, repeat and hold it up. */
+  /** Delivers a message over a network that may lose, repeat or delay it. */
   send(deliver: () => void): void {
     const latency = () => (this.trouble(0.05) ? this.between(100, 40_000) : this.between(0.5, 80));
     if (this.trouble(0.06)) return;
@@ -68,9 +68,9 @@ export class World {
     if (this.trouble(0.08)) this.after(latency(), deliver);
   }
 
-  /** Runs until nothing more happens, `done` says so, or too much has happened. Returns whether it was done. */
-  run(done: () => boolean, mostEvents: number): boolean {
-    for (let n = 0; n < mostEvents; n += 1) {
+  /** Runs until `done`, until no event is left, or for `maxEvents`. Returns whether it is done. */
+  run(done: () => boolean, maxEvents: number): boolean {
+    for (let n = 0; n < maxEvents; n += 1) {
       if (done()) return true;
       const event = this.#pop();
       if (!event) return done();
