@@ -66,13 +66,13 @@ async function startQueuedCrawl(id: string): Promise<void> {
   const seeds = ['/1', '/2', '/3', '/4', '/5'].map((path) => web.url('slow', path));
   await amble.start({ seeds, ...web.network, delay: '1h', window: seeds.length }, id);
   await expect.poll(() => web.arrivalsAt('slow', '/robots.txt').length, { timeout: 60_000 }).toBe(1);
-  const inLine = async () => {
+  const queueLength = async () => {
     const { waiting } = await amble.client.workflow
       .getHandle(`throttle:${web.name('slow')}`)
       .query(stateQuery);
     return waiting;
   };
-  await expect.poll(inLine, { timeout: 60_000 }).toBe(seeds.length);
+  await expect.poll(queueLength, { timeout: 60_000 }).toBe(seeds.length);
 }
 
 describe('a domain', () => {
@@ -154,10 +154,10 @@ describe('a domain', () => {
   });
 
   test('is paused, and shown as paused, without a running worker', async () => {
-    const nobodys = `${amble.config.taskQueue}-nobody`;
-    const paused = await programOn(nobodys, 'domain', 'pause', 'unattended.test');
+    const unservedQueue = `${amble.config.taskQueue}-nobody`;
+    const paused = await programOn(unservedQueue, 'domain', 'pause', 'unattended.test');
     expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^unattended\.test: paused$/m) });
-    const shown = await programOn(nobodys, 'domain', 'show', 'unattended.test');
+    const shown = await programOn(unservedQueue, 'domain', 'show', 'unattended.test');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(/^unattended\.test: paused$/m);
     expect(shown.stdout).toMatch(/its throttle is not running, or no worker answers for it/);
@@ -178,8 +178,8 @@ describe('a crawl', () => {
     await expect.poll(() => web.arrivalsAt('brisk').length, { timeout: 60_000 }).toBeGreaterThan(0);
     const paused = await program('pause', 'brisk');
     expect(paused.stdout).toMatch(/^Crawl brisk is paused/);
-    const underWay = () => amble.db.page.count({ where: { crawlId: 'brisk', status: 'Queued' } });
-    await expect.poll(underWay, { timeout: 60_000 }).toBe(0);
+    const inProgress = () => amble.db.page.count({ where: { crawlId: 'brisk', status: 'Queued' } });
+    await expect.poll(inProgress, { timeout: 60_000 }).toBe(0);
     expect((await program('status')).stdout).toMatch(/^brisk +Paused /m);
     expect((await program('status', 'brisk')).stdout).toMatch(
       /^Crawl brisk is paused, started .*\n(.*\n)*To resume it: amble resume brisk$/m,
@@ -203,8 +203,8 @@ describe('a crawl', () => {
       { seeds: [web.url('down')], ...web.network, delay: '10ms', retry: { initialInterval: '1h' } },
       'down',
     );
-    const asleep = () => amble.db.page.count({ where: { crawlId: 'down', status: 'Waiting' } });
-    await expect.poll(asleep, { timeout: 60_000 }).toBe(1);
+    const waitingPages = () => amble.db.page.count({ where: { crawlId: 'down', status: 'Waiting' } });
+    await expect.poll(waitingPages, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('down'));
     expect(stdout).toMatch(
       /Now +Waiting: attempt 2 of 3 at [\d: -]+ \(in 1 h\), after attempt 1 of 3: Status 503\./,
@@ -225,9 +225,9 @@ describe('a crawl', () => {
     const crawl = { seeds, ...web.network, delay: '1h', window: 1 };
     await amble.start(crawl, 'crowd');
     await amble.start({ ...crawl, maxPages: 1 }, 'frugal');
-    const begun = () =>
+    const inProgress = () =>
       amble.db.page.count({ where: { crawlId: { in: ['crowd', 'frugal'] }, status: 'Queued' } });
-    await expect.poll(begun, { timeout: 60_000 }).toBe(2);
+    await expect.poll(inProgress, { timeout: 60_000 }).toBe(2);
 
     const last = web.url('crowd', '/3');
     const ofDomain = await program('page', last, '--crawl', 'crowd');
@@ -245,10 +245,10 @@ describe('a crawl', () => {
     expect(ofBudget.stdout).toContain(
       "Pending: the crawl's budget is used up (maxPages: 1); the page starts only if",
     );
-    const nobodys = `${amble.config.taskQueue}-nobody`;
-    const unattended = await programOn(nobodys, 'page', last, '--crawl', 'crowd');
+    const unservedQueue = `${amble.config.taskQueue}-nobody`;
+    const unattended = await programOn(unservedQueue, 'page', last, '--crawl', 'crowd');
     expect(unattended.stdout).toContain('The crawl is stalled: no worker is running.\n');
-    const resumed = await programOn(nobodys, 'resume', 'crowd');
+    const resumed = await programOn(unservedQueue, 'resume', 'crowd');
     expect(resumed.stdout).toBe(
       'Crawl crowd is resumed.\nIt is stalled: no worker is running. To continue it: amble crawl --id crowd\n',
     );
@@ -257,8 +257,8 @@ describe('a crawl', () => {
 
   test('whose robots.txt is unavailable shows that its pages wait for it', async () => {
     await amble.start({ seeds: [web.url('mute')], ...web.network, delay: '10ms', longWait: '1s' }, 'mute');
-    const asleep = () => amble.db.page.count({ where: { crawlId: 'mute', status: 'Waiting' } });
-    await expect.poll(asleep, { timeout: 60_000 }).toBe(1);
+    const waitingPages = () => amble.db.page.count({ where: { crawlId: 'mute', status: 'Waiting' } });
+    await expect.poll(waitingPages, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('mute'));
     expect(stdout).toMatch(/Now +Waiting: next attempt at .*: robots\.txt of http:.* answered 503\./);
     expect(stdout).toMatch(/Attempts +none yet/);
@@ -269,8 +269,8 @@ describe('a crawl', () => {
     await program('domain', 'pause', web.name('held'));
     await amble.start({ seeds: [web.url('moved')], ...web.network }, 'moved');
     const held = amble.client.workflow.getHandle(`throttle:${web.name('held')}`);
-    const inLine = async () => (await held.query(stateQuery)).waiting;
-    await expect.poll(inLine, { timeout: 60_000 }).toBe(1);
+    const queueLength = async () => (await held.query(stateQuery)).waiting;
+    await expect.poll(queueLength, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('moved'));
     expect(stdout).toContain(
       `Queued: for its robots.txt, redirected to ${web.url('held', '/robots.txt')}: 1st of 1 in the queue for ${web.name('held')}, which is paused by an operator.`,

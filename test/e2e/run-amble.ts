@@ -1,4 +1,4 @@
-/** The program as people run it: a process of its own, from the build. */
+/** The program as users run it: a process of its own, from the build. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface Run {
 
 const PROGRAM = join(packageRoot, 'dist', 'src', 'cli.js');
 
-/** Only what a test sets counts: settings of whoever runs the tests stay out. */
+/** With the environment that the test gives, not the one of the person who runs the tests. */
 export function runAmble(
   args: readonly string[],
   { cwd, env = {} }: { cwd: string; env?: Record<string, string> },

@@ -8,7 +8,7 @@ import { claimPolitenessKey } from '../../storage/installation.ts';
 import { listDomains, readDomain } from '../../storage/reports/domains.ts';
 import { type CommonOptions, configFor } from '../common-options.ts';
 import { type DomainReport, parseDomain, queryThrottles, readDomainReport } from '../connect/domains.ts';
-import { withDatabaseAndTemporal } from '../connect/read-session.ts';
+import { storeName, withDatabaseAndTemporal } from '../connect/read-session.ts';
 import { type Session, withSession } from '../connect/session.ts';
 import type { DomainChange } from '../domain-changes.ts';
 import { renderDomain, renderDomains } from '../render/domain.ts';
@@ -40,7 +40,8 @@ export async function listDomainsCommand(options: ListOptions): Promise<ExitCode
     );
     const reports = known.map((one) => ({ domain: one.name, known: one, live: live.get(one.name) ?? null }));
     if (options.json) writeOut(JSON.stringify(reports));
-    else if (reports.length === 0) writeOut(`No domains in ${config.home} yet: nothing has been crawled.`);
+    else if (reports.length === 0)
+      writeOut(`No domains in ${storeName(config)} yet; a crawl adds the domains it visits.`);
     else for (const line of renderDomains(reports, new Date())) writeOut(line);
     if (more > 0)
       writeErr(

@@ -11,7 +11,7 @@ import {
 } from '../../storage/reports/progress.ts';
 import { type CommonOptions, configFor, formatCommand, unknownCrawl } from '../common-options.ts';
 import { hasEnded } from '../connect/crawls.ts';
-import { withDatabase } from '../connect/read-session.ts';
+import { storeName, withDatabase } from '../connect/read-session.ts';
 import { readWorkStatus, type WorkStatus } from '../connect/worker-status.ts';
 import { renderCrawl, renderCrawls } from '../render/crawl.ts';
 import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
@@ -46,7 +46,7 @@ async function showCrawls(db: Database | null, config: AmbleConfig, options: Sta
   if (options.json)
     return JSON.stringify(crawls.map((progress) => ({ ...progress, active: workOf(progress).active })));
   if (crawls.length === 0)
-    return `No crawls in ${config.home} yet; start one with "${formatCommand(['crawl', 'https://example.org/'], options)}".`;
+    return `No crawls in ${storeName(config)} yet; start one with "${formatCommand(['crawl', 'https://example.org/'], options)}".`;
   return renderCrawls(crawls.map((progress) => ({ progress, work: workOf(progress) }))).join('\n');
 }
 

@@ -3,7 +3,7 @@ import { BadInput } from '../../config/index.ts';
 import { readRecords } from '../../storage/reports/requests.ts';
 import { prove } from '../../verify/index.ts';
 import { type CommonOptions, configFor, formatCommand, unknownCrawl } from '../common-options.ts';
-import { withDatabase } from '../connect/read-session.ts';
+import { storeName, withDatabase } from '../connect/read-session.ts';
 import { renderProof } from '../render/proof.ts';
 import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
 
@@ -24,7 +24,7 @@ export async function verifyCommand(crawlId: string | undefined, options: Verify
     const exists = crawlId === undefined ? db : await db?.crawl.findUnique({ where: { id: crawlId } });
     if (!db || !exists) {
       if (crawlId !== undefined) throw unknownCrawl(crawlId, options);
-      throw new BadInput(`Nothing to verify: there are no crawls in ${config.home} yet.`);
+      throw new BadInput(`Nothing to verify: there are no crawls in ${storeName(config)} yet.`);
     }
     const proof = await prove(
       readRecords(db, crawlId ?? null),

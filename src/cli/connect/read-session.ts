@@ -45,6 +45,11 @@ export async function withDatabaseAndTemporal<T>(
   });
 }
 
+/** Where the data is, for messages. */
+export function storeName({ home, databaseUrl }: AmbleConfig): string {
+  return databaseUrl === null ? home : `the database at ${new URL(databaseUrl).host}`;
+}
+
 interface Store {
   db: Database;
   close(): Promise<void>;
