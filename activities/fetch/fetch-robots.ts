@@ -10,12 +10,12 @@ import {
   sendRequest,
 } from '../../src/http/index.ts';
 import {
-  freshForMs,
+  freshnessMs,
+  hasRulesInBody,
   MAX_ROBOTS_BYTES,
   parseRobots,
-  type RobotsVerdict,
-  robotsVerdict,
-  statesRules,
+  type RobotsResponse,
+  readRobotsResponse,
 } from '../../src/robots/index.ts';
 import { extendClaim, knowsRobots, type Reader, saveRules, unclaimRobots } from '../../src/storage/robots.ts';
 import { politenessKey } from '../../src/urls/index.ts';
@@ -47,7 +47,7 @@ export async function fetchRobots(
     gate: lease.gate,
     signal: lease.signal,
     // Any other answer says all it has to say in its head: a body that is broken must not make another one of it.
-    acceptBody: statesRules,
+    acceptBody: hasRulesInBody,
     tooLarge: 'truncate',
   });
   lease.conclude(exchange, target.url, null);
@@ -91,7 +91,7 @@ export async function fetchRobots(
         ...reader,
         body: verdict.kind === 'rules' ? verdict.text : null,
         statusCode,
-        freshMs: freshForMs(cacheControl, config.robots.fresh),
+        freshMs: freshnessMs(cacheControl, config.robots.fresh),
         maxCrawlDelayMs: config.throttle.maxCrawlDelayMs,
       });
       return { kind: 'robots-read' };
@@ -117,8 +117,8 @@ export async function fetchRobots(
   }
 }
 
-function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: RobotsHop): RobotsVerdict {
-  const verdict = robotsVerdict(exchange, url);
+function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: RobotsHop): RobotsResponse {
+  const verdict = readRobotsResponse(exchange, url);
   return verdict.kind === 'redirect' && hop >= MOST_HOPS ? { kind: 'allow-all' } : verdict;
 }
 
@@ -127,7 +127,7 @@ async function noteCrawlDelay(
   { db, config, log }: Deps,
   lease: LeaseKeeper,
   { origin, domain, agent }: Reader & { origin: string },
-  verdict: RobotsVerdict,
+  verdict: RobotsResponse,
 ): Promise<boolean> {
   if (verdict.kind !== 'rules' && verdict.kind !== 'allow-all') return false;
   // A robots.txt that is gone takes its Crawl-delay with it; where none was known, the throttle is spared a write.

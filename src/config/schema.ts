@@ -6,7 +6,7 @@ import type { Asking } from '../core/page-input.ts';
 import type { CrawlSettings } from '../core/settings.ts';
 import type { ThrottleConfig } from '../core/slot-protocol.ts';
 import { PRODUCT_TOKEN } from '../http/user-agent.ts';
-import type { FreshBounds } from '../robots/index.ts';
+import type { FreshnessBounds } from '../robots/index.ts';
 import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
 import {
   count,
@@ -27,7 +27,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface RobotsConfig {
   /** Rules younger than this are used without asking: the longest time, unless Cache-Control names a shorter one. */
-  fresh: FreshBounds;
+  fresh: FreshnessBounds;
   /** Wait after a robots.txt that could not be read; doubles with each failure ... */
   holdMs: number;
   /** ... up to this. */

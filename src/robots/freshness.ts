@@ -1,18 +1,18 @@
-/** How long an answer to the request for robots.txt may be used before it is asked for again (RFC 9309, 2.4). */
+/** How long a robots.txt may be used before it has to be fetched again (RFC 9309, 2.4). */
 
-/** The shortest and the longest time; the longest also where the site does not say. */
-export interface FreshBounds {
+/** The longest time also applies if the site states none. */
+export interface FreshnessBounds {
   minMs: number;
   maxMs: number;
 }
 
-export function freshForMs(cacheControl: string | undefined, { minMs, maxMs }: FreshBounds): number {
-  const asked = askedForMs(cacheControl ?? '');
-  return asked === null ? maxMs : Math.min(maxMs, Math.max(minMs, asked));
+export function freshnessMs(cacheControl: string | undefined, { minMs, maxMs }: FreshnessBounds): number {
+  const requested = requestedMs(cacheControl ?? '');
+  return requested === null ? maxMs : Math.min(maxMs, Math.max(minMs, requested));
 }
 
-/** null: the site does not say. */
-function askedForMs(cacheControl: string): number | null {
+/** null: the site states none. */
+function requestedMs(cacheControl: string): number | null {
   const directives = cacheControl
     .toLowerCase()
     .split(',')

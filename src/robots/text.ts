@@ -1,28 +1,28 @@
-/** The bytes of a robots.txt as text that a database can keep, without losing an octet that a rule may name. */
+/** Decodes a robots.txt to text that Postgres can store, without losing an octet that a rule may name. */
 import { isUtf8 } from 'node:buffer';
 import { escapeOctet } from './octets.ts';
 
-/** RFC 9309, 2.5: at least this much is parsed; the request for it reads no more. */
+/** RFC 9309, 2.5: a crawler has to parse at least this much. Amble reads no more than that. */
 export const MAX_ROBOTS_BYTES = 500 * 1024;
 
-/** `cut`: the body went on where these bytes end. */
+/** `cut`: the body is longer than these bytes. */
 export function robotsText(body: Buffer, cut: boolean): string {
   const kept = body.subarray(0, MAX_ROBOTS_BYTES);
-  // Of UTF-16 without its BOM the NULs are all that is in the way. They mean nothing here, and Postgres keeps none in a text.
+  // Without NULs, UTF-16 that lacks its BOM reads like ASCII. Postgres could not store them either.
   const text = decode(kept).replaceAll('\0', '');
   if (!cut && kept.length === body.length) return text;
-  // A line cut in two would be another rule: "Disallow: /private" could become "Disallow: /".
+  // Half a line would be another rule: "Disallow: /private" could become "Disallow: /".
   return text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
 
 function decode(bytes: Buffer): string {
-  // Some editors save "Unicode" as UTF-16. TextDecoder drops the BOM, which would hide the first line.
+  // Some editors save "Unicode" as UTF-16. TextDecoder removes the BOM, which would make the first line unreadable.
   if (startsWith(bytes, 0xff, 0xfe)) return new TextDecoder('utf-16le').decode(bytes);
   if (startsWith(bytes, 0xfe, 0xff)) return new TextDecoder('utf-16be').decode(bytes);
   return isUtf8(bytes) ? new TextDecoder().decode(bytes) : escapeAll(withoutBom(bytes));
 }
 
-/** To the matcher an octet and its escape are the same; a decoder would replace what it does not know. */
+/** Rules match an octet and its escape alike. A decoder would replace the octets that it does not know. */
 function escapeAll(bytes: Buffer): string {
   return bytes
     .toString('latin1')

@@ -1,32 +1,32 @@
 /**
- * Whether requests were as far apart as the robots.txt that they were judged by asks for, whatever gap the throttle wrote
- * down. Judged is only what cannot have been otherwise:
- * - two requests in a row to one origin, by the same rules under the same name;
- * - of which one tolerated no company, so that the later was granted after the earlier had ended, and by then the throttle
- *   knew what those rules say;
- * - while robots.txt was not asked for again: the throttle heeds a shorter delay before the rules that state it are kept.
+ * The gap that robots.txt requires between two requests, whatever gap the throttle recorded. Judged are only gaps for which there
+ * can be no excuse:
+ * - two consecutive requests to one origin, allowed by the same rules for the same agent;
+ * - at least one of them allowed no concurrent request, so the later one was granted after the earlier one had ended, and by then
+ *   the throttle knew these rules;
+ * - robots.txt was not requested again in between, because the throttle applies a shorter delay before the new rules are stored.
  */
 import { originOf } from '../urls/index.ts';
 import type { ParsedRules } from './rules.ts';
 import type { Gap, RecordedRequest } from './types.ts';
 
 export class CrawlDelays {
-  /** When robots.txt was last asked for, by origin. */
-  private readonly askedFor = new Map<string, number>();
+  /** When robots.txt was last requested, by origin. */
+  private readonly requestedAt = new Map<string, number>();
 
-  /** To be told of every request, in their order. */
+  /** To be called for every request, in order. */
   observe({ isRobots, url, startedAtMs }: RecordedRequest): void {
-    if (isRobots) this.askedFor.set(originOf(url), startedAtMs);
+    if (isRobots) this.requestedAt.set(originOf(url), startedAtMs);
   }
 
-  /** What the gap should have been at least; null: that cannot be told. `rules` are those of the later request. */
-  requiredGapMs({ before, after }: Gap, rules: ParsedRules | null, company: number): number | null {
-    if (before.isRobots || after.isRobots || rules?.crawlDelayMs == null || company > 1) return null;
-    const isAlike =
+  /** What the gap must be at least. null: nothing certain can be said. `rules` are those of the later request. */
+  requiredGapMs({ before, after }: Gap, rules: ParsedRules | null, concurrency: number): number | null {
+    if (before.isRobots || after.isRobots || rules?.crawlDelayMs == null || concurrency > 1) return null;
+    const haveSameRules =
       originOf(before.url) === originOf(after.url) &&
       before.allowedBy?.rulesId === after.allowedBy?.rulesId &&
       before.allowedBy?.agent === after.allowedBy?.agent;
-    const isLatest = (this.askedFor.get(rules.origin) ?? 0) <= rules.storedAtMs;
-    return isAlike && isLatest ? rules.crawlDelayMs : null;
+    const areLatest = (this.requestedAt.get(rules.origin) ?? 0) <= rules.storedAtMs;
+    return haveSameRules && areLatest ? rules.crawlDelayMs : null;
   }
 }

@@ -1,11 +1,12 @@
-/** The gaps of one domain, from its requests in the order of their starts: only the last one has to be remembered. */
+/** The gaps between the requests to one domain. Requests come ordered by start, so only the previous one has to be kept. */
 import type { Gap, RecordedRequest } from './types.ts';
 
 /**
- * Both starts are early readings of one clock, and the throttle counted from a later one: what was granted is never longer
- * than what was recorded. That later one is the latest that the worker thought possible, or the latest by how long ago the
- * report says it was, whichever is earlier; only the former is on record. So a gap that is not proven to the last
- * millisecond of the clocks' error is no fault. One that was measured by the process that sent both is proven by that.
+ * Recorded starts are early readings of one clock, and the throttle counts from a later one, so a granted gap is never longer than
+ * the recorded one. That later reading is the latest start that the worker considered possible, or the latest that follows from
+ * how long ago the report says it was, whichever is earlier. Only the former is on record. Therefore a gap that is too short only
+ * if the clocks' whole error is subtracted is not a violation. If one process sent both requests, its own measurement proves the
+ * gap.
  */
 export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap {
   const gapMs = after.startedAtMs - before.startedAtMs;
@@ -13,7 +14,7 @@ export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap
   const spare = Math.max(0, gapMs - requiredMs);
   const isMeasured = after.measuredFrom === before.leaseId;
   const clockErrorMs = isMeasured ? Math.min(spare, before.startedErrorMs) : before.startedErrorMs;
-  return { before, after, gapMs, clockErrorMs, requiredMs: requiredMs };
+  return { before, after, gapMs, clockErrorMs, requiredMs };
 }
 
 export function isTooShort({ gapMs, requiredMs }: Gap): boolean {
@@ -24,12 +25,12 @@ export function isWithinClockError(gap: Gap): boolean {
   return !isTooShort(gap) && gap.gapMs - gap.clockErrorMs < gap.requiredMs;
 }
 
-/** Which of two gaps came closer to a fault. */
+/** Which of two gaps came closer to a violation. */
 export function tighterOf(one: Gap | null, other: Gap): Gap {
   return one === null || spareMs(other) < spareMs(one) ? other : one;
 }
 
-/** What a gap had over what was in force; negative: that much too short. */
+/** How much longer a gap was than required. Negative: too short by that much. */
 export function spareMs({ gapMs, requiredMs }: Gap): number {
   return gapMs - requiredMs;
 }

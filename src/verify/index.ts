@@ -1,4 +1,4 @@
-/** What `amble verify` proves, and from what. */
+/** What `amble verify` proves, and from which records. */
 export { spareMs } from './gaps.ts';
 export { prove, type Records } from './prove.ts';
 export type {

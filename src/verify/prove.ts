@@ -1,8 +1,8 @@
 /**
- * The proof of politeness: reads what was recorded and judges it anew. Requests stream by, domain by domain; what is kept
- * is one line a domain, and the first faults.
+ * The proof of politeness: reads the records and judges them again, independently of the throttle. Requests are streamed domain by
+ * domain. Only a summary of each domain and the first violations are kept.
  */
-import { remember } from '../worker/remember.ts';
+import { LRUCache } from 'lru-cache';
 import { CrawlDelays } from './crawl-delay.ts';
 import { gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
 import { type ParsedRules, parseRules, whyDisallowed } from './rules.ts';
@@ -17,26 +17,26 @@ import type {
   Violation,
 } from './types.ts';
 
-/** What the proof reads, wherever it is kept. */
+/** What the proof reads, wherever it is stored. */
 export interface Records {
-  /** Domains that were asked for anything by the crawls in question. */
+  /** Domains to which the crawls in question sent a request. */
   domains(): AsyncIterable<string>;
-  /** Every request to the domain, of whatever crawl, in the order of their starts. */
+  /** Every request to the domain, of any crawl, ordered by start. */
   requests(domain: string): AsyncIterable<RecordedRequest>;
   rules(id: string): Promise<StoredRules | null>;
-  /** As the crawl's settings have it; null: the crawl is not on record. */
+  /** From the crawl's settings. null: the crawl is not on record. */
   politeness(crawlId: string, domain: string): Promise<RequestedPoliteness | null>;
-  /** Of those crawls. */
+  /** Of the crawls in question. */
   excessAttempts(): AsyncIterable<ExcessAttempts>;
 }
 
-/** Faults listed; a broken throttle would make millions. */
-const MOST_LISTED = 1_000;
+/** A broken throttle would cause millions. */
+const MAX_LISTED_VIOLATIONS = 1_000;
 
-/** Rules in memory at a time; one may have 500 KiB. */
-const RULES_KEPT = 64;
+/** Each may have 500 KiB. */
+const MAX_CACHED_RULES = 64;
 
-/** `isConcerned`: the request is one of a crawl in question; a gap concerns it if either end does. */
+/** `isConcerned`: the request belongs to a crawl in question. A gap is judged if this is true of either end. */
 export async function prove(
   records: Records,
   isConcerned: (request: RecordedRequest) => boolean,
@@ -48,11 +48,11 @@ export async function prove(
     violations: [],
     violationCount: 0,
   };
-  const fault = (violation: Violation): void => {
+  const report = (violation: Violation): void => {
     proof.violationCount += 1;
-    if (proof.violations.length < MOST_LISTED) proof.violations.push(violation);
+    if (proof.violations.length < MAX_LISTED_VIOLATIONS) proof.violations.push(violation);
   };
-  const rulesOf = rememberRules(records);
+  const rulesOf = createRulesReader(records);
   for await (const domain of records.domains()) {
     const proven: DomainProof = { domain, requests: 0, tightest: null };
     const crawlDelays = new CrawlDelays();
@@ -62,45 +62,51 @@ export async function prove(
       const gap: Gap | null = before && gapBetween(before, request);
       if (gap !== null && (isConcerned(gap.before) || isConcerned(gap.after))) {
         proven.tightest = tighterOf(proven.tightest, gap);
-        if (isTooShort(gap)) fault({ kind: 'gap', domain, ...gap });
+        if (isTooShort(gap)) report({ kind: 'gap', domain, ...gap });
         if (isWithinClockError(gap)) proof.withinClockError += 1;
-        // As with the crawl's own delay below: the gap in force is the throttle's word, what robots.txt says is not.
-        const requiredMs = crawlDelays.requiredGapMs(
-          gap,
-          await rulesOf(request),
-          await companyIn(records, gap),
-        );
+        // The throttle recorded the gap in force. robots.txt and the crawl's settings below check the throttle itself.
+        const concurrency = await concurrencyDuring(records, gap);
+        const requiredMs = crawlDelays.requiredGapMs(gap, await rulesOf(request), concurrency);
         if (requiredMs !== null && gap.gapMs < requiredMs)
-          fault({ kind: 'crawl-delay', domain, ...gap, requiredMs: requiredMs });
+          report({ kind: 'crawl-delay', domain, ...gap, requiredMs });
       }
       before = request;
       if (!isConcerned(request)) continue;
       proven.requests += 1;
-      const wish = await records.politeness(request.crawlId, domain);
-      if (wish !== null && request.minGapMs < wish.minGapMs)
-        fault({ kind: 'granted', domain, request, requiredMs: wish.minGapMs });
+      const requested = await records.politeness(request.crawlId, domain);
+      if (requested !== null && request.minGapMs < requested.minGapMs)
+        report({ kind: 'granted', domain, request, requiredMs: requested.minGapMs });
       const why = whyDisallowed(request, await rulesOf(request));
-      if (why !== null) fault({ kind: 'disallowed', domain, request, why });
+      if (why !== null) report({ kind: 'disallowed', domain, request, why });
     }
     proof.requests += proven.requests;
     proof.domains.push(proven);
   }
-  for await (const violation of records.excessAttempts()) fault(violation);
+  for await (const violation of records.excessAttempts()) report(violation);
   return proof;
 }
 
-/** Requests that may have been open at a time when these two were: the more careful one decides, as for the throttle. */
-async function companyIn(records: Records, { before, after }: Gap): Promise<number> {
-  const wishes = [before, after].map(({ crawlId, domain }) => records.politeness(crawlId, domain));
-  const bearable = (await Promise.all(wishes)).map((wish) => wish?.concurrency ?? Number.POSITIVE_INFINITY);
-  return Math.min(...bearable);
+/** How many requests may have been in flight at the same time. Like the throttle, this uses the lower of both crawls' limits. */
+async function concurrencyDuring(records: Records, { before, after }: Gap): Promise<number> {
+  const requested = [before, after].map(({ crawlId, domain }) => records.politeness(crawlId, domain));
+  const limits = (await Promise.all(requested)).map(
+    (crawl) => crawl?.concurrency ?? Number.POSITIVE_INFINITY,
+  );
+  return Math.min(...limits);
 }
 
-function rememberRules(records: Records): (request: RecordedRequest) => Promise<ParsedRules | null> {
-  const look = remember(RULES_KEPT, async (key): Promise<ParsedRules | null> => {
-    const [id = '', agent = ''] = key.split(' ');
-    const kept = await records.rules(id);
-    return kept && parseRules(kept, agent);
-  });
-  return async ({ allowedBy }) => allowedBy && look(`${allowedBy.rulesId} ${allowedBy.agent}`);
+function createRulesReader(records: Records): (request: RecordedRequest) => Promise<ParsedRules | null> {
+  const cache = new LRUCache<string, Promise<ParsedRules | null>>({ max: MAX_CACHED_RULES });
+  const read = async (rulesId: string, agent: string): Promise<ParsedRules | null> => {
+    const stored = await records.rules(rulesId);
+    return stored && parseRules(stored, agent);
+  };
+  return async ({ allowedBy }) => {
+    if (allowedBy === null) return null;
+    const { rulesId, agent } = allowedBy;
+    const key = `${rulesId} ${agent}`;
+    const rules = cache.get(key) ?? read(rulesId, agent);
+    cache.set(key, rules);
+    return rules;
+  };
 }

@@ -1,41 +1,41 @@
-/** The words of the proof: what was recorded, what is judged, and what a fault looks like. */
+/** The types of the proof: what was recorded, what is judged, and what a violation looks like. */
 
 import type { AllowedBy } from '../core/attempt.ts';
 
-/** One request as it went out. */
+/** One request as it was sent. */
 export interface RecordedRequest {
   leaseId: string;
   domain: string;
   crawlId: string;
   url: string;
-  /** robots.txt is exempt from the rules it states; everything else is not. */
+  /** robots.txt is exempt from the rules it states. */
   isRobots: boolean;
-  /** On the throttle's clock; the true moment is at most `startedErrorMs` later. */
+  /** On the throttle's clock. The true start is at most `startedErrorMs` later. */
   startedAtMs: number;
   startedErrorMs: number;
-  /** The gap to the request before that was in force when this one was granted. */
+  /** The gap to the previous request that was in force when this one was granted. */
   minGapMs: number;
-  /** Lease of the request from which the process that sent both measured that gap; null: it rests on the throttle's clock. */
+  /** Lease of the previous request, if the same process sent it and measured the gap. null: the gap rests on the throttle's clock. */
   measuredFrom: string | null;
-  /** Null: no rules were recorded with it. */
+  /** null: no rules were recorded with it. */
   allowedBy: AllowedBy | null;
 }
 
-/** Rules as they were kept. */
+/** The rules of a robots.txt, as they were stored. */
 export interface StoredRules {
   origin: string;
-  /** Null: there was no robots.txt. */
+  /** null: there was no robots.txt. */
   body: string | null;
-  /** When that was first found to be so; by the clock of the database. */
+  /** When these rules were first stored, on the database's clock. */
   storedAtMs: number;
-  /** What was heeded of a Crawl-delay at most. */
+  /** A longer Crawl-delay was reduced to this. */
   maxCrawlDelayMs: number;
 }
 
-/** How a crawl was opened to behave on one domain. */
+/** What a crawl's settings ask for on one domain. */
 export interface RequestedPoliteness {
   minGapMs: number;
-  /** Requests it tolerates there at a time, its own included. */
+  /** Requests in flight at a time, its own included. */
   concurrency: number;
 }
 
@@ -45,8 +45,8 @@ export interface Gap {
   /** By the recorded starts. */
   gapMs: number;
   /**
-   * In truth it may have been shorter by this: the earlier request may have started so much later than recorded. Where one process
-   * measured the gap, no shorter than what was in force.
+   * The true gap may have been shorter by this much, because the earlier request may have started later than recorded. If one
+   * process measured the gap, the true gap was no shorter than required.
    */
   clockErrorMs: number;
   /** What was in force then. */
@@ -56,20 +56,20 @@ export interface Gap {
 export interface DomainProof {
   domain: string;
   requests: number;
-  /** The gap with the least to spare over what was in force; null: fewer than two requests. */
+  /** The gap with the least time to spare. null: fewer than two requests. */
   tightest: Gap | null;
 }
 
 export type Violation =
   | ({ kind: 'gap'; domain: string } & Gap)
-  /** Closer together than the robots.txt that both were judged by asks for, which is `requiredMs`. */
+  /** The gap was shorter than `requiredMs`, the Crawl-delay of the robots.txt that allowed both requests. */
   | ({ kind: 'crawl-delay'; domain: string } & Gap)
-  /** It was let go with less of a gap than its own crawl wants on this domain. */
+  /** It was granted with a shorter gap than its own crawl asks for on this domain. */
   | { kind: 'granted'; domain: string; request: RecordedRequest; requiredMs: number }
   | { kind: 'disallowed'; domain: string; request: RecordedRequest; why: string }
   | ExcessAttempts;
 
-/** A page that was tried more often than its crawl's policy allows. */
+/** A page with more attempts than its crawl's retry policy allows. */
 export interface ExcessAttempts {
   kind: 'attempts';
   crawlId: string;
@@ -80,10 +80,10 @@ export interface ExcessAttempts {
 
 export interface Proof {
   requests: number;
-  /** Gaps that hold by the recorded starts, and would not if the clocks were off by all that could not be ruled out. */
+  /** Gaps that are long enough by the recorded starts, but not if the clocks' whole possible error is subtracted. */
   withinClockError: number;
   domains: DomainProof[];
-  /** The first of them; `violationCount` says how many there are. */
+  /** The first of them. `violationCount` counts all. */
   violations: Violation[];
   violationCount: number;
 }

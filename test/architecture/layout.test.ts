@@ -44,7 +44,6 @@ const KNOWN = new Set<string>([
   'src/html/parser.ts → src/worker/keyed-limiter.ts',
   'src/storage/make-migration.ts → src/embedded/index.ts',
   'src/storage/reports/requests.ts → src/worker/remember.ts',
-  'src/verify/prove.ts → src/worker/remember.ts',
   // Cycles.
   'activities/slot/lease-keeper.ts → activities/fetch/fetch-page.ts',
   'activities/fetch/fetch-document.ts → activities/fetch/fetch-page.ts',
@@ -55,9 +54,7 @@ const KNOWN = new Set<string>([
   'workflows/page/crawl-page.ts',
   // Names exported twice.
   'Hold',
-  'Wait',
   'Wanted',
-  'Wish',
   'remember',
   'renderPage',
 ]);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { makeParser, parsePage } from '../../src/html/index.ts';
-import { parseRobots, robotsVerdict } from '../../src/robots/index.ts';
+import { parseRobots, readRobotsResponse } from '../../src/robots/index.ts';
 import { normaliseUrl, politenessKey, quotaOf, skipReasonFor } from '../../src/urls/index.ts';
 import { loopbackAgent, send } from '../http/support/fetching.ts';
 import { rawServer } from '../http/support/servers.ts';
@@ -146,7 +146,7 @@ describe('whatever arrives', () => {
     const path = fc.constantFrom('/', '/a', `/${'a'.repeat(500)}`, '/%2F%', '/?a=*$');
     fc.assert(
       fc.property(fc.oneof(robots, noise), path, (body, tail) => {
-        const verdict = robotsVerdict(
+        const verdict = readRobotsResponse(
           {
             kind: 'response',
             status: 200,

@@ -4,7 +4,7 @@ import { readDirectives } from '../../src/robots/index.ts';
 
 const read = (...texts: string[]) => readDirectives(texts, 'Amble');
 
-describe('what a page says to robots', () => {
+describe('what a page asks of robots', () => {
   test.each<[string[], { noindex: boolean; nofollow: boolean }]>([
     [[], { noindex: false, nofollow: false }],
     [[''], { noindex: false, nofollow: false }],
@@ -30,13 +30,13 @@ describe('the name of a robot', () => {
     [['otherbot: none'], { noindex: false, nofollow: false }],
     [['ambler: none'], { noindex: false, nofollow: false }],
     [['*: nofollow'], { noindex: false, nofollow: true }],
-    // It holds up to the next name on its line, and never on the next line.
+    // It applies up to the next name on its line, and never to the next line.
     [['otherbot: noindex, nofollow'], { noindex: false, nofollow: false }],
     [['otherbot: noindex, amble: nofollow'], { noindex: false, nofollow: true }],
     [['nofollow, otherbot: noindex'], { noindex: false, nofollow: true }],
     [['otherbot: noindex', 'nofollow'], { noindex: false, nofollow: true }],
     [['amble: noindex, nofollow, otherbot2: all'], { noindex: true, nofollow: true }],
-    // What is said to us does not take back what is said to all.
+    // A directive for us does not revoke one for every robot.
     [['noindex', 'amble: all'], { noindex: true, nofollow: false }],
   ])('%j', (texts, expected) => {
     expect(read(...texts)).toEqual(expected);
@@ -48,13 +48,13 @@ test.each([
   'unavailable_after: Friday, 25-Jun-10 15:00:00 UTC',
   'max-snippet: 20',
   'max-image-preview:large, max-video-preview: -1',
-])('a directive with a value is no name and changes nothing (%s)', (text) => {
+])('a directive with a value is not a name, and has no effect (%s)', (text) => {
   expect(read(text)).toEqual({ noindex: false, nofollow: false });
   expect(read(`${text}, nofollow`)).toEqual({ noindex: false, nofollow: true });
   expect(read(`otherbot: ${text}, nofollow`)).toEqual({ noindex: false, nofollow: false });
 });
 
-test('never fails, whatever it is given', () => {
+test('any text is read without an error', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' })), fc.string(), (texts, token) => {
       const { noindex, nofollow } = readDirectives(texts, token);

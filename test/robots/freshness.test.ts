@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freshForMs } from '../../src/robots/index.ts';
+import { freshnessMs } from '../../src/robots/index.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -21,5 +21,5 @@ test.each([
   ['no-cache', HOUR_MS],
   ['max-age=7200, no-store', HOUR_MS],
 ])('Cache-Control %j keeps a robots.txt for %i ms', (header, expected) => {
-  expect(freshForMs(header, BOUNDS)).toBe(expected);
+  expect(freshnessMs(header, BOUNDS)).toBe(expected);
 });

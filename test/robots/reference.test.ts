@@ -1,25 +1,25 @@
 /**
- * The facts that the tests of Google's reference parser (github.com/google/robotstxt) state, in cases of our own. Not
- * followed, as src/robots/rules.ts says: its reading of `index.html`, and that it does not undo needless escapes.
+ * The facts that the tests of Google's reference parser (github.com/google/robotstxt) state, in cases of our own. We depart
+ * from two of them, as src/robots/group.ts says: its reading of `index.html`, and that it does not undo needless escapes.
  */
 import { expect, test } from 'vitest';
 import { allowed } from './support.ts';
 
-/** Who may go where by this text, as `agent path` lists. */
-function verdicts(text: string, asked: readonly string[]): string[] {
-  return asked.filter((line) => {
+/** Which of the requests this text allows. A request is written as `agent path`. */
+function allowedOf(text: string, requests: readonly string[]): string[] {
+  return requests.filter((line) => {
     const [agent = '', path = ''] = line.split(' ');
     return allowed(text, path, agent);
   });
 }
 
-test('a line is a name, a colon and a value, or a name, a blank and a value', () => {
+test('a line consists of a field, a colon or a blank, and a value', () => {
   expect(allowed('user-agent: Walker\ndisallow: /', '/a', 'Walker')).toBe(false);
   expect(allowed('user-agent Walker\ndisallow /', '/a', 'Walker')).toBe(false);
   expect(allowed('one: Walker\ntwo: /', '/a', 'Walker')).toBe(true);
 });
 
-test('groups end at the next list of agents, are merged by agent, and own every rule up to their end', () => {
+test('a group ends at the next list of agents, and the groups of one agent are merged', () => {
   const text = `
     allow: /before/
 
@@ -40,13 +40,13 @@ test('groups end at the next list of agents, are merged by agent, and own every 
   const everywhere = ['One', 'Two', 'Three'].flatMap((agent) =>
     ['/a/x', '/b/x', '/c/x', '/d/x', '/before/x'].map((path) => `${agent} ${path}`),
   );
-  expect(verdicts(text, everywhere)).toEqual(['One /a/x', 'One /d/x', 'Two /b/x', 'Two /c/x', 'Three /d/x']);
+  expect(allowedOf(text, everywhere)).toEqual(['One /a/x', 'One /d/x', 'Two /b/x', 'Two /c/x', 'Three /d/x']);
 });
 
 test.each(['USER-AGENT: Walker\nALLOW: /a/\nDISALLOW: /', 'uSeR-aGeNt: wALKER\naLLoW: /a/\ndIsAlLoW: /'])(
-  'names of fields and agents are read in any case (%j)',
+  'the names of fields and agents are case-insensitive (%j)',
   (text) => {
-    expect(verdicts(text, ['Walker /a/b', 'walker /a/b', 'Walker /b'])).toEqual([
+    expect(allowedOf(text, ['Walker /a/b', 'walker /a/b', 'Walker /b'])).toEqual([
       'Walker /a/b',
       'walker /a/b',
     ]);
@@ -55,18 +55,18 @@ test.each(['USER-AGENT: Walker\nALLOW: /a/\nDISALLOW: /', 'uSeR-aGeNt: wALKER\na
 
 test('an agent is named up to the first blank', () => {
   const text = 'User-agent: *\nDisallow: /\nUser-agent: Walker Images\nAllow: /a/\nDisallow: /';
-  expect(verdicts(text, ['Walker /a/b', 'Runner /a/b'])).toEqual(['Walker /a/b']);
+  expect(allowedOf(text, ['Walker /a/b', 'Runner /a/b'])).toEqual(['Walker /a/b']);
 });
 
-test('the group for everybody is for those whom no other names; without it nothing holds for them', () => {
+test('the group for * applies to agents that no other group names', () => {
   const global = 'user-agent: *\nallow: /\nuser-agent: Walker\ndisallow: /';
-  expect(verdicts(global, ['Walker /a', 'Runner /a'])).toEqual(['Runner /a']);
+  expect(allowedOf(global, ['Walker /a', 'Runner /a'])).toEqual(['Runner /a']);
   const specific = 'user-agent: Walker\nallow: /\nuser-agent: Runner\ndisallow: /';
-  expect(verdicts(specific, ['Walker /a', 'Runner /a', 'Swimmer /a'])).toEqual(['Walker /a', 'Swimmer /a']);
+  expect(allowedOf(specific, ['Walker /a', 'Runner /a', 'Swimmer /a'])).toEqual(['Walker /a', 'Swimmer /a']);
 });
 
 test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
-  ['the case of paths matters', { rules: ['Disallow: /A/'], free: ['/a/b'], forbidden: ['/A/b'] }],
+  ['paths are case-sensitive', { rules: ['Disallow: /A/'], free: ['/a/b'], forbidden: ['/A/b'] }],
   [
     'the longer Disallow wins',
     { rules: ['Disallow: /a/b.html', 'Allow: /a/'], free: ['/a/', '/a/c.html'], forbidden: ['/a/b.html'] },
@@ -75,14 +75,14 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     'the longer Allow wins',
     { rules: ['Allow: /a/b.html', 'Disallow: /a/'], free: ['/', '/a/b.html'], forbidden: ['/a/', '/a/c'] },
   ],
-  ['two empty rules are no rules', { rules: ['Disallow:', 'Allow:'], free: ['/', '/a'], forbidden: [] }],
-  ['a tie is an Allow', { rules: ['Disallow: /', 'Allow: /'], free: ['/', '/a'], forbidden: [] }],
+  ['empty rules have no effect', { rules: ['Disallow:', 'Allow:'], free: ['/', '/a'], forbidden: [] }],
+  ['Allow wins a tie', { rules: ['Disallow: /', 'Allow: /'], free: ['/', '/a'], forbidden: [] }],
   [
     'a slash more is longer',
     { rules: ['Disallow: /a', 'Allow: /a/'], free: ['/a/', '/a/b'], forbidden: ['/a', '/ab'] },
   ],
   [
-    'a wildcard counts as an octet',
+    'a wildcard counts as one octet',
     { rules: ['Allow: /page', 'Disallow: /*.htm'], free: ['/page', '/page/x'], forbidden: ['/page.htm'] },
   ],
   [
@@ -90,7 +90,7 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     { rules: ['Allow: /a/page.', 'Disallow: /*.html'], free: ['/a/page.html'], forbidden: ['/a/b.html'] },
   ],
   [
-    'the front page alone can be left open',
+    'the front page alone can be allowed',
     { rules: ['Allow: /$', 'Disallow: /'], free: ['/'], forbidden: ['/a.html', '/?a'] },
   ],
   [
@@ -102,15 +102,15 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     },
   ],
   [
-    'a sign beyond ASCII is its escaped octets',
+    'a non-ASCII character equals its escaped octets',
     { rules: ['Disallow: /', 'Allow: /a/ツ'], free: ['/a/%E3%83%84', '/a/ツ'], forbidden: ['/a/%E3%83'] },
   ],
   [
-    'escaped octets are that sign',
+    'escaped octets equal their character',
     { rules: ['Disallow: /', 'Allow: /a/%e3%83%84'], free: ['/a/%E3%83%84', '/a/ツ'], forbidden: ['/a/'] },
   ],
   [
-    'a star is any octets, none too',
+    'a * matches any octets, or none',
     {
       rules: ['Disallow: /', 'Allow: /a/*/c'],
       free: ['/a/b/c', '/a//c', '/a/b/b/cd'],
@@ -118,15 +118,15 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     },
   ],
   [
-    'a dollar is the end',
+    'a $ matches the end',
     { rules: ['Disallow: /a$', 'Allow: /a/b'], free: ['/a/', '/a/b', '/a/c', '/ab'], forbidden: ['/a'] },
   ],
   [
-    'a comment is no rule, and no part of one',
+    'a comment is not a rule, nor part of one',
     { rules: ['# Disallow: /', 'Disallow: /a#b', 'Allow: /'], free: ['/b'], forbidden: ['/a', '/a/c'] },
   ],
   [
-    'a path stands for all that begins with it',
+    'a path matches everything that starts with it',
     {
       rules: ['Disallow: /', 'Allow: /fish'],
       free: ['/fish', '/fish.html', '/fish/salmon.html', '/fishheads', '/fish.html?id=1'],
@@ -134,7 +134,7 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     },
   ],
   [
-    'a star at the end adds nothing',
+    'a * at the end has no effect',
     {
       rules: ['Disallow: /', 'Allow: /fish*'],
       free: ['/fish', '/fishheads/yummy.html'],
@@ -142,7 +142,7 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     },
   ],
   [
-    'a slash at the end does',
+    'a slash at the end has one',
     {
       rules: ['Disallow: /', 'Allow: /fish/'],
       free: ['/fish/', '/fish/?id=1', '/fish/salmon'],
@@ -150,7 +150,7 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     },
   ],
   [
-    'an ending is looked for anywhere',
+    'a suffix after a * matches anywhere',
     {
       rules: ['Disallow: /', 'Allow: /*.php'],
       free: ['/x.php', '/a/x.php?y', '//a/any.php.html', '/x.php/', '/index?f=x.php/'],
@@ -158,7 +158,7 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     },
   ],
   [
-    'or at the very end alone',
+    'a suffix with a $ matches only at the end',
     {
       rules: ['Disallow: /', 'Allow: /*.php$'],
       free: ['/x.php', '/a/x.php'],
@@ -166,7 +166,7 @@ test.each<[string, { rules: string[]; free: string[]; forbidden: string[] }]>([
     },
   ],
   [
-    'a star in the middle is bound on both sides',
+    'a * in the middle needs both sides to match',
     {
       rules: ['Disallow: /', 'Allow: /fish*.php'],
       free: ['/fish.php', '/fishheads/catfish.php?y'],

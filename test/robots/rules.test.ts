@@ -11,11 +11,11 @@ describe('robots.txt', () => {
     expect(allowed(everybody('Disallow:', 'Allow:'), '/x')).toBe(true);
   });
 
-  test('ignores rules that stand before any group', () => {
+  test('ignores rules before the first group', () => {
     expect(allowed('Disallow: /\nUser-agent: *\nDisallow: /x', '/y')).toBe(true);
   });
 
-  test('disallows a path and what is below it, in its own case only', () => {
+  test('disallows every path that starts with the rule, case-sensitively', () => {
     const text = everybody('Disallow: /private');
     expect(allowed(text, '/private/x?y')).toBe(false);
     expect(allowed(text, '/private-life')).toBe(false);
@@ -24,18 +24,18 @@ describe('robots.txt', () => {
     expect(allowed(text, '/x/private')).toBe(true);
   });
 
-  test('never forbids itself', () => {
+  test('never disallows itself', () => {
     expect(allowed(everybody('Disallow: /'), '/robots.txt')).toBe(true);
     expect(allowed(everybody('Disallow: /'), '/robots.txt.bak')).toBe(false);
   });
 
-  test('speaks for one origin only', () => {
+  test('applies to one origin only', () => {
     expect(() => rulesOf('').isAllowed('http://example.org/x')).toThrow(
       'does not apply to http://example.org/x',
     );
   });
 
-  test('may end its lines in any way', () => {
+  test('may use any line ends', () => {
     for (const end of ['\n', '\r', '\r\n', '\n\r']) {
       expect(allowed(['User-agent: *', '', 'Disallow: /x', ''].join(end), '/x')).toBe(false);
     }
@@ -43,24 +43,24 @@ describe('robots.txt', () => {
 });
 
 describe('the group', () => {
-  test('that names us counts, and then no other', () => {
+  test('that names us applies, and no other does', () => {
     const text = 'User-agent: *\nDisallow: /\n\nUser-agent: amble\nDisallow: /no';
     expect(allowed(text, '/yes')).toBe(true);
     expect(allowed(text, '/no')).toBe(false);
     expect(allowed(text, '/yes', 'Other')).toBe(false);
   });
 
-  test('that names us without a rule frees us of the rules for everybody', () => {
+  test('that names us without a rule exempts us from the rules for *', () => {
     expect(allowed('User-agent: *\nDisallow: /\nUser-agent: Amble\nDisallow:', '/x')).toBe(true);
   });
 
-  test('may name several agents, with lines of no meaning between them', () => {
+  test('may name several agents, with unknown fields between them', () => {
     const text = 'User-agent: One\n\n# and\nUser-agent: Amble\nHost: x\nUser-agent: Two\nDisallow: /x';
     for (const agent of ['One', 'Amble', 'Two']) expect(allowed(text, '/x', agent)).toBe(false);
     expect(allowed(text, '/x', 'Three')).toBe(true);
   });
 
-  test('is put together where one agent has several', () => {
+  test('is merged with the other groups of the same agent', () => {
     const text =
       'User-agent: Amble\nDisallow: /a\nUser-agent: Other\nDisallow: /b\nUser-agent: AMBLE\nDisallow: /c';
     expect(['/a', '/b', '/c'].map((path) => allowed(text, path))).toEqual([false, true, false]);
@@ -69,26 +69,26 @@ describe('the group', () => {
   });
 
   test.each(['amble', 'AMBLE', 'Amble/2.0', 'Amble archive', 'amble*', 'Amble # us'])(
-    'is ours where it is for %j',
+    'is ours if it names %j',
     (agent) => {
       expect(allowed(`User-agent: ${agent}\nDisallow: /`, '/x')).toBe(false);
     },
   );
 
   test.each(['Am', 'Ambler', 'Amble-news', 'x Amble', '', '*Amble', 'ämble'])(
-    'is not ours where it is for %j',
+    'is not ours if it names %j',
     (agent) => {
       expect(allowed(`User-agent: ${agent}\nDisallow: /`, '/x')).toBe(true);
     },
   );
 
-  test('is for everybody also where something follows the *', () => {
+  test('is for everybody even if text follows the *', () => {
     expect(allowed('User-agent: * all of you\nDisallow: /', '/x')).toBe(false);
   });
 });
 
-describe('of several rules', () => {
-  test('the longest one decides wherever it stands, Allow when they are equal', () => {
+describe('of several matching rules', () => {
+  test('the longest decides wherever it stands, and Allow wins a tie', () => {
     const text = everybody('Disallow: /a', 'Allow: /a/b', 'Disallow: /c', 'Allow: /c', 'Disallow: /a/b/c');
     expect(allowed(text, '/a/x')).toBe(false);
     expect(allowed(text, '/a/b')).toBe(true);
@@ -96,7 +96,7 @@ describe('of several rules', () => {
     expect(allowed(text, '/c')).toBe(true);
   });
 
-  test('the length is counted in octets: three for the sign, four for the letters', () => {
+  test('the length is counted in escaped octets', () => {
     expect(allowed(everybody('Allow: /*ツ', 'Disallow: /*%E3%83%84'), '/ツ')).toBe(true);
     expect(allowed(everybody('Allow: /aaaa*', 'Disallow: /*/ツ'), '/aaaa/ツ')).toBe(false);
   });
@@ -120,7 +120,7 @@ describe('a pattern', () => {
     expect(free.filter((path) => forbids(pattern, path))).toEqual([]);
   });
 
-  test('that lacks its first slash is read with one', () => {
+  test('that lacks its leading slash is read with one', () => {
     expect(forbids('private/', '/private/x')).toBe(true);
     expect(forbids('private/', '/x/private/x')).toBe(false);
   });
@@ -150,12 +150,12 @@ describe('percent-encoding', () => {
     ['/a/b', '/a%2Fb'],
     ['/a%3Fb', '/a?b'],
     ['/%2A', '/x'],
-  ])('%s leaves %s free: an escaped delimiter is another octet', (pattern, path) => {
+  ])('%s does not match %s, because an escaped delimiter is another octet', (pattern, path) => {
     expect(forbids(pattern, path)).toBe(false);
   });
 });
 
-describe('mistakes that are understood', () => {
+describe('a mistake that is accepted', () => {
   test.each([
     'Disallow : /x',
     'disallow:/x',
@@ -183,7 +183,7 @@ describe('mistakes that are understood', () => {
     },
   );
 
-  test('a line without an end is cut, not dropped', () => {
+  test('a line that is too long is truncated, not dropped', () => {
     const path = `/${'a'.repeat(MAX_LINE_LENGTH)}`;
     expect(allowed(everybody(`Disallow: ${path}b`), `${path}c`)).toBe(false);
     expect(allowed(everybody(`${' '.repeat(MAX_LINE_LENGTH)}Disallow: /`), '/')).toBe(true);
@@ -207,7 +207,7 @@ describe('Crawl-delay', () => {
     expect(rulesOf(`User-agent: *\nCrawl-delay: ${value}`).crawlDelayMs).toBe(ms);
   });
 
-  test('of our own group counts, not that of everybody', () => {
+  test('of our own group applies, not that of *', () => {
     expect(rulesOf('User-agent: *\nCrawl-delay: 30\nUser-agent: Amble\nCrawl-delay: 2').crawlDelayMs).toBe(
       2_000,
     );
@@ -216,17 +216,17 @@ describe('Crawl-delay', () => {
     ).toBeNull();
   });
 
-  test('named twice is the longer one, and nonsense takes nothing back', () => {
+  test('that occurs several times is the longest, and an invalid one has no effect', () => {
     expect(rulesOf(everybody('Crawl-delay: 2', 'Crawl-delay: 3', 'Crawl-delay: x')).crawlDelayMs).toBe(3_000);
   });
 
-  test('is null where none is named, or only outside a group', () => {
+  test('is null if none is given, or only outside a group', () => {
     expect(rulesOf(everybody('Disallow: /x')).crawlDelayMs).toBeNull();
     expect(rulesOf('Crawl-delay: 3\nUser-agent: *\nDisallow: /x').crawlDelayMs).toBeNull();
   });
 });
 
-test('Sitemap lines are for everybody, wherever they stand, and end no group', () => {
+test('Sitemap lines belong to no group, and do not end one', () => {
   const rules = rulesOf(
     [
       'Sitemap: https://cdn.example.net/one.xml',

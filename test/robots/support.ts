@@ -10,7 +10,7 @@ export function allowed(text: string, path: string, token = 'Amble'): boolean {
   return rulesOf(text, token).isAllowed(ORIGIN + path);
 }
 
-/** Whether one rule for everybody, and nothing else, forbids the path. */
+/** Whether a file with this single rule forbids the path. */
 export function forbids(pattern: string, path: string): boolean {
   return !allowed(`User-agent: *\nDisallow: ${pattern}`, path);
 }

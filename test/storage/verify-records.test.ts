@@ -181,7 +181,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
   it('a path that was disallowed', async () => {
     await plant({ afterMs: 1_000, url: web.url('site', '/private/secret') });
     expect((await verify()).violations).toMatchObject([
-      { kind: 'disallowed', why: expect.stringMatching(/as it was then, disallows it for Amble/i) },
+      { kind: 'disallowed', why: expect.stringMatching(/disallowed it for Amble at that time/i) },
     ]);
   });
 

@@ -48,14 +48,14 @@ const judge = (...requests: RecordedRequest[]) =>
   prove(recordsOf(requests), ({ crawlId }) => crawlId === 'one');
 
 describe('a gap', () => {
-  it('of exactly what was in force is polite, and a millisecond less is not', async () => {
+  it('as long as required is polite, and a millisecond less is a violation', async () => {
     expect((await judge(request(0), request(1_000))).violations).toEqual([]);
     const { violations, violationCount } = await judge(request(0), request(999));
     expect(violationCount).toBe(1);
     expect(violations).toMatchObject([{ kind: 'gap', domain: 'a.test', gapMs: 999, requiredMs: 1_000 }]);
   });
 
-  it('that the clocks’ error may have made too short is no fault, and is counted', async () => {
+  it('that may be too short only by the clocks’ error is counted, not reported', async () => {
     const unsure = request(0, { startedErrorMs: 30 });
     expect(await judge(unsure, request(1_030))).toMatchObject({ violationCount: 0, withinClockError: 0 });
     const { violationCount, withinClockError, domains } = await judge(unsure, request(1_029));
@@ -64,7 +64,7 @@ describe('a gap', () => {
     expect(await judge(unsure, request(999))).toMatchObject({ violationCount: 1, withinClockError: 0 });
   });
 
-  it('that one process measured between its own requests owes nothing to the clocks’ error', async () => {
+  it('that one process measured does not depend on the clocks’ error', async () => {
     const unsure = request(0, { startedErrorMs: 30 });
     const measured = request(1_000, { measuredFrom: unsure.leaseId });
     expect(await judge(unsure, measured)).toMatchObject({
@@ -80,13 +80,13 @@ describe('a gap', () => {
     expect(await judge(unsure, tooSoon)).toMatchObject({ violationCount: 1 });
   });
 
-  it('is judged by what was in force for the later request, not by what came after', async () => {
+  it('is judged by what was in force for its later request', async () => {
     const slowedDown = request(1_000, { minGapMs: 1_000 });
     const after = request(11_000, { minGapMs: 10_000 });
     expect((await judge(request(0, { minGapMs: 60_000 }), slowedDown, after)).violationCount).toBe(0);
   });
 
-  it('is the tightest by what it had to spare, not by its length', async () => {
+  it('is the tightest if it had the least time to spare, however long it was', async () => {
     const { domains } = await judge(
       request(0),
       request(2_000),
@@ -98,14 +98,14 @@ describe('a gap', () => {
     ]);
   });
 
-  it('between two domains is no gap', async () => {
+  it('is never between two domains', async () => {
     expect((await judge(request(0), request(1, { domain: 'b.test' }))).domains).toMatchObject([
       { domain: 'a.test', tightest: null },
       { domain: 'b.test', tightest: null },
     ]);
   });
 
-  it('to a request of another crawl counts; one between two requests of others is theirs', async () => {
+  it('to a request of another crawl is judged, and one between two other crawls is not', async () => {
     const other = { crawlId: 'two' };
     expect((await judge(request(0, other), request(500))).violationCount).toBe(1);
     expect((await judge(request(0), request(500, other))).violationCount).toBe(1);
@@ -114,7 +114,7 @@ describe('a gap', () => {
 });
 
 describe('the gap in force', () => {
-  it('is not shorter than what the request’s own crawl wants, whatever the throttle wrote down', async () => {
+  it('must not be shorter than the request’s own crawl asks for', async () => {
     expect((await judge(request(0, { minGapMs: 500 }), request(500, { minGapMs: 500 }))).violations).toEqual(
       [],
     );
@@ -124,7 +124,7 @@ describe('the gap in force', () => {
     ]);
   });
 
-  it('counts for robots.txt and for the first request of a domain, and not for crawls that are not on record', async () => {
+  it('is judged for robots.txt and for the first request of a domain, but not for crawls that are not on record', async () => {
     const robots = request(0, { minGapMs: 0, isRobots: true, allowedBy: null });
     expect((await judge(robots)).violations).toMatchObject([
       { kind: 'granted', request: { isRobots: true } },
@@ -136,7 +136,7 @@ describe('the gap in force', () => {
 
 describe('a Crawl-delay', () => {
   const slow = { allowedBy: { rulesId: 'slow', agent: 'Amble' } };
-  /** Two requests that are two seconds apart, as the throttle saw fit. */
+  /** Two requests, two seconds apart. */
   const judgeTwo = async (one: Partial<RecordedRequest>, other = one, more: RecordedRequest[] = []) => {
     const pair = [request(100_000, one), request(102_000, other)];
     const inOrder = [...pair, ...more].sort((a, b) => a.startedAtMs - b.startedAtMs);
@@ -146,43 +146,43 @@ describe('a Crawl-delay', () => {
   const robotsAt = (startedAtMs: number) =>
     request(startedAtMs, { url: 'http://a.test/robots.txt', isRobots: true, allowedBy: null });
 
-  it('is kept between two requests that were judged by it, whatever the throttle wrote down', async () => {
+  it('is required between two requests under its rules, whatever gap was in force', async () => {
     const [fault, ...more] = await judgeTwo(slow, slow, [robotsAt(STORED_AT_MS)]);
     expect(fault).toMatchObject({ kind: 'crawl-delay', domain: 'a.test', gapMs: 2_000, requiredMs: 5_000 });
     expect(more).toEqual([]);
     expect((await judge(request(100_000, slow), request(105_000, slow))).violations).toEqual([]);
   });
 
-  it('counts up to what is heeded of it', async () => {
+  it('is required up to the configured maximum', async () => {
     const endless = { allowedBy: { rulesId: 'endless', agent: 'Amble' } };
     expect(await judgeTwo(endless)).toMatchObject([{ kind: 'crawl-delay', requiredMs: MAX_CRAWL_DELAY_MS }]);
   });
 
-  it('is for whom it names', async () => {
+  it('applies only to the agents it names', async () => {
     expect(await judgeTwo({ allowedBy: { rulesId: 'slow', agent: 'Swift' } })).toEqual([]);
   });
 
   it.each<[string, Partial<RecordedRequest>, Partial<RecordedRequest>, RecordedRequest[]]>([
-    ['one was judged by other rules', {}, slow, []],
-    ['robots.txt was asked for since they were kept', slow, slow, [robotsAt(STORED_AT_MS + 1)]],
-    ['it was asked for between them', slow, slow, [robotsAt(101_000)]],
+    ['one was allowed by other rules', {}, slow, []],
+    ['robots.txt was requested after they were stored', slow, slow, [robotsAt(STORED_AT_MS + 1)]],
+    ['robots.txt was requested between them', slow, slow, [robotsAt(101_000)]],
     [
-      'both bear company, so that both may have been granted before',
+      'both crawls allow concurrent requests, so both may have been granted before',
       { ...slow, crawlId: 'many' },
       { ...slow, crawlId: 'many' },
       [],
     ],
     [
-      'one is of a crawl that is not on record, the other bears company',
+      'one crawl is not on record and the other allows concurrent requests',
       { ...slow, crawlId: 'many' },
       { ...slow, crawlId: 'gone' },
       [],
     ],
-  ])('is not judged where %s', async (_, one, other, more) => {
+  ])('is not judged if %s', async (_, one, other, more) => {
     expect(await judgeTwo(one, other, more)).toEqual([]);
   });
 
-  it('is judged where one of the two bears no company', async () => {
+  it('is judged if one of the two crawls allows no concurrent request', async () => {
     expect(await judgeTwo(slow, { ...slow, crawlId: 'many' })).toMatchObject([{ kind: 'crawl-delay' }]);
   });
 });
@@ -191,15 +191,15 @@ describe('a path', () => {
   const why = async (changed: Partial<RecordedRequest>) =>
     (await judge(request(0, changed))).violations.map((fault) => ('why' in fault ? fault.why : fault.kind));
 
-  it('that the rules of its time disallow is a fault, robots.txt itself never', async () => {
+  it('that the rules disallowed is a violation, except robots.txt itself', async () => {
     expect(await why({ url: 'http://a.test/public' })).toEqual([]);
     expect(await why({ url: 'http://a.test/private/x' })).toEqual([
-      'http://a.test/robots.txt, as it was then, disallows it for Amble',
+      'http://a.test/robots.txt disallowed it for Amble at that time',
     ]);
     expect(await why({ url: 'http://a.test/robots.txt', isRobots: true, allowedBy: null })).toEqual([]);
   });
 
-  it('is not proven by no rules, lost rules, or the rules of another origin', async () => {
+  it('without rules, or with lost rules or those of another origin, is a violation', async () => {
     expect(await why({ allowedBy: null })).toEqual(['no rules are on record that allowed it']);
     expect(await why({ allowedBy: { rulesId: '7', agent: 'Amble' } })).toEqual([
       'no rules are on record that allowed it',
@@ -208,7 +208,7 @@ describe('a path', () => {
   });
 });
 
-it('faults beyond a thousand are counted, not kept', async () => {
+it('violations beyond a thousand are counted, not listed', async () => {
   const requests = Array.from({ length: 1_500 }, (_, i) => request(i));
   const { violations, violationCount } = await judge(...requests);
   expect(violations).toHaveLength(1_000);

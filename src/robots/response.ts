@@ -1,33 +1,33 @@
-/** What an answer to a request for robots.txt means (RFC 9309, 2.3.1). */
+/** What a response to a request for robots.txt means (RFC 9309, 2.3.1). */
 import type { FailedExchange, ResponseExchange } from '../http/exchange.ts';
 import { normaliseUrl } from '../urls/index.ts';
 import { robotsText } from './text.ts';
 
-export type RobotsVerdict =
+export type RobotsResponse =
   | { kind: 'rules'; text: string }
-  /** There is none: everything may be fetched. */
+  /** The site has none, so everything may be fetched. */
   | { kind: 'allow-all' }
-  /** To be followed, with a slot of its own. */
+  /** To be followed, which takes another slot. */
   | { kind: 'redirect'; to: string }
-  /** Not known what is allowed, so nothing is: the origin's pages are held. */
+  /** It is unknown what is allowed, so nothing is: the origin's pages are held. */
   | { kind: 'unreachable'; reason: string };
 
-/** Whether what counts is in the body; of every other answer it is in the head. */
-export function statesRules(status: number): boolean {
+/** Whether the body matters. For any other status the headers are enough. */
+export function hasRulesInBody(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** `url` is where the request went: redirects are relative to it. */
-export function robotsVerdict(exchange: ResponseExchange | FailedExchange, url: string): RobotsVerdict {
+/** `url` is the URL of the request, which redirects are relative to. */
+export function readRobotsResponse(exchange: ResponseExchange | FailedExchange, url: string): RobotsResponse {
   if (exchange.kind === 'error') return { kind: 'unreachable', reason: exchange.message };
   const { status } = exchange;
-  if (statesRules(status)) {
+  if (hasRulesInBody(status)) {
     const { body, cut } = exchange;
     if (body !== null) return { kind: 'rules', text: robotsText(body, cut !== null) };
-    // A body that nobody read is not an empty one.
+    // A body that was not read may contain rules.
     return cut === null
       ? { kind: 'rules', text: '' }
-      : { kind: 'unreachable', reason: 'Nothing of the body of robots.txt was read.' };
+      : { kind: 'unreachable', reason: 'The body of robots.txt was not read.' };
   }
   if (status >= 300 && status < 400) {
     const { location } = exchange.headers;
