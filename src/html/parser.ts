@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { createKeyedLimiter } from '../core/keyed-limiter.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { createKeyedLimiter } from '../worker/keyed-limiter.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
 import { ParseTimeoutError } from './parse-limits.ts';

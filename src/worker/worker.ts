@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { Client } from '@temporalio/client';
 import { IllegalStateError } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { type Deps, makeActivities } from '../../activities/index.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
@@ -20,10 +20,8 @@ import { openDatabase } from '../storage/database.ts';
 import { openContentStore } from './content-store.ts';
 import { type DependencyHealth, watchDependencies } from './dependency-health.ts';
 import { watchEventLoopLag } from './event-loop-lag.ts';
-import { watchMemory } from './frugality.ts';
 import { heartbeats } from './heartbeats.ts';
 import { LocalRequestStarts } from './local-request-starts.ts';
-import { remember } from './remember.ts';
 import { ServerClock } from './server-clock.ts';
 import { connectTemporal } from './temporal-connection.ts';
 import { createTemporalLogger } from './temporal-logger.ts';
@@ -54,12 +52,6 @@ export interface RunningWorker {
  */
 const PAGE_TASKS = 200;
 
-/**
- * In MB, a third of what each thread of workflows may hold of the newly made before it tidies up. By default V8 takes four times
- * as much, and with two such threads a worker with 2,000 domains came to 600 MB and more.
- */
-const SEMI_SPACE_MB = 4;
-
 /** About 0.3 MB each; a page that waits for long is evicted and replayed when its grant comes. */
 const CACHED_PAGES = 200;
 const CACHED_THROTTLES = 100;
@@ -79,7 +71,7 @@ const STOPPING = {
   throttles: { shutdownGraceTime: 0.05, shutdownForceTime: 0.1 },
 } as const;
 
-const CRAWLS_REMEMBERED = 100;
+const CRAWLS_CACHED = 100;
 
 const BUILT_WORKFLOWS = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
@@ -100,7 +92,12 @@ export async function startWorker({
   const connection = await NativeConnection.connect({ address: temporal.address });
   const agents = createAgentPool();
   const lag = watchEventLoopLag();
-  const memory = watchMemory();
+  const crawls = new LRUCache<string, Awaited<ReturnType<Deps['crawlOf']>>>({
+    max: CRAWLS_CACHED,
+    fetchMethod: (crawlId) => readCrawl(db, crawlId),
+    // A crawl evicted while it is read is still what its caller asked for.
+    ignoreFetchAbort: true,
+  });
   const own: Deps = {
     config,
     db,
@@ -114,7 +111,7 @@ export async function startWorker({
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,
     dependencies: outages,
-    crawlOf: remember(CRAWLS_REMEMBERED, (crawlId) => readCrawl(db, crawlId)),
+    crawlOf: (crawlId) => crawls.forceFetch(crawlId),
   };
   const activities = makeActivities(parts(own));
   const { stopWithinMs } = config;
@@ -151,8 +148,6 @@ export async function startWorker({
       workflowFailureErrorTypes: ENDED_BY,
     },
   ];
-  // For the threads to come: the SDK has no setting for theirs.
-  setFlagsFromString(`--max-semi-space-size=${SEMI_SPACE_MB}`);
   const wanted = onlyThrottles ? options.slice(-1) : options;
   const workers = await Promise.all(wanted.map((one) => Worker.create(one)));
   const running = workers.map((worker) => ({ worker, ended: worker.run() }));
@@ -168,7 +163,6 @@ export async function startWorker({
     await drain(running.slice(0, -1));
     await drain(running);
     lag.stop();
-    memory.stop();
     outages.stop();
     await agents.destroy();
     await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);

@@ -1,8 +1,8 @@
 /** The requests on record as the proof of politeness reads them: a batch at a time, whatever their number. */
+import { LRUCache } from 'lru-cache';
 import { politenessFor } from '../../core/domain-politeness.ts';
 import type { ExcessAttempts, RecordedRequest, Records, StoredRules } from '../../verify/index.ts';
-import { remember } from '../../worker/remember.ts';
-import { findCrawl } from '../crawls.ts';
+import { type CrawlRecord, findCrawl } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 
@@ -13,14 +13,18 @@ const CRAWLS_KEPT = 100;
 
 /** Of one crawl; null: of all. */
 export function readRecords(db: Database, crawlId: string | null): Records {
-  const crawlOf = remember(CRAWLS_KEPT, (id) => findCrawl(db, id));
+  const crawls = new LRUCache<string, CrawlRecord>({
+    max: CRAWLS_KEPT,
+    fetchMethod: async (id) => (await findCrawl(db, id)) ?? undefined,
+    ignoreFetchAbort: true,
+  });
   return {
     domains: () => domainsOf(db, crawlId),
     requests: (domain) => requestsTo(db, domain),
     rules: (id) => readRules(db, id),
     politeness: async (id, domain) => {
-      const crawl = await crawlOf(id);
-      if (crawl === null) return null;
+      const crawl = await crawls.fetch(id);
+      if (crawl === undefined) return null;
       const { delay, concurrency } = politenessFor(crawl.settings, domain);
       return { minGapMs: delay.minMs, concurrency };
     },
