@@ -1,6 +1,6 @@
 /**
- * Bodies and parsed documents by the SHA-256 of what they hold: gzip files under a directory that workers may share.
- * The same content is stored once, and an object is either whole or not there.
+ * Stores bodies and parsed documents under the SHA-256 of their content, as gzip files in a directory that workers may share.
+ * The same content is stored once, and an object is either complete or absent.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -12,31 +12,31 @@ import { messageOf } from '../core/error-chain.ts';
 
 export interface ContentStore {
   /**
-   * Gives the key: the SHA-256 of the bytes, in hex. `derived`: can be made again, so it need not outlive a power cut and
-   * is not waited for on its way to the disk.
+   * Returns the key: the SHA-256 of the bytes, in hex. `derived`: the object can be recomputed, so it need not survive a power
+   * failure and is not synced to disk.
    */
   put(bytes: Uint8Array, options?: { derived?: boolean }): Promise<string>;
   get(key: string): Promise<Buffer>;
-  /** The same in pieces; what is damaged is known, and thrown, only at its end. */
+  /** The same in chunks. Damage is detected only at the end, and thrown there. */
   stream(key: string): AsyncIterable<Buffer>;
   has(key: string): Promise<boolean>;
-  /** Rejects while there is no room for a body. */
+  /** Rejects while a body cannot be written. */
   probe(): Promise<void>;
 }
 
-/** A full disk, a volume that is not there: a matter of the store, not of what was to be written or read. */
+/** The store as a whole cannot be used (disk full, volume not mounted), whatever the object. */
 export class ContentStoreUnavailable extends Error {
-  override name = 'ContentStoreAway';
+  override name = 'ContentStoreUnavailable';
 }
 
-/** More than most bodies take when they are packed. */
+/** Larger than most compressed bodies. */
 const PROBE_BYTES = 1024 * 1024;
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 export function openContentStore(directory: string): ContentStore {
-  /** Two levels of 256 keep every directory small enough to list. */
+  /** Two levels of 256 directories keep each of them small enough to list. */
   const pathOf = (key: string): string => join(directory, key.slice(0, 2), key.slice(2, 4), `${key}.gz`);
 
   const probe = async (): Promise<void> => {
@@ -45,19 +45,19 @@ export function openContentStore(directory: string): ContentStore {
       await mkdir(directory, { recursive: true });
       await writeFile(path, Buffer.alloc(PROBE_BYTES));
     } catch (error) {
-      throw unwritable('A probe', path, error);
+      throw writeError('A probe', path, error);
     } finally {
-      // Where there is a file in the place of the directory, even this is an error.
+      // Fails if there is a file in place of the directory.
       await rm(path, { force: true }).catch(() => {});
     }
   };
 
-  /** One file may be missing or damaged; where nothing can be written either, it is the store that is away. */
-  const unreadable = async (key: string, path: string, cause: unknown): Promise<Error> => {
-    const sentence = `Content ${key} could not be read from ${path}: ${messageOf(cause)}.`;
+  /** If nothing can be written either, the store is unavailable; otherwise only this file is missing or damaged. */
+  const readError = async (key: string, path: string, cause: unknown): Promise<Error> => {
+    const message = `Content ${key} could not be read from ${path}: ${messageOf(cause)}.`;
     return probe().then(
-      () => new Error(sentence, { cause }),
-      () => new ContentStoreUnavailable(sentence, { cause }),
+      () => new Error(message, { cause }),
+      () => new ContentStoreUnavailable(message, { cause }),
     );
   };
 
@@ -65,13 +65,13 @@ export function openContentStore(directory: string): ContentStore {
     async put(bytes, { derived = false } = {}) {
       const key = sha256(bytes);
       const path = pathOf(key);
-      // A derived object was not synced, so one that is there may be an empty shell: it is written again.
+      // A derived object was not synced, so an existing file may be empty after a power failure: write it again.
       if (!derived && (await exists(path))) return key;
       try {
         await mkdir(dirname(path), { recursive: true });
-        await writeWhole(path, await compress(bytes), !derived);
+        await writeAtomically(path, await compress(bytes), !derived);
       } catch (error) {
-        throw unwritable(`Content ${key}`, path, error);
+        throw writeError(`Content ${key}`, path, error);
       }
       return key;
     },
@@ -79,49 +79,49 @@ export function openContentStore(directory: string): ContentStore {
     has: (key) => exists(pathOf(key)),
 
     async get(key) {
-      const path = pathOf(checked(key));
+      const path = pathOf(assertKey(key));
       const bytes = await readFile(path)
         .then(decompress)
         .catch(async (error: unknown) => {
-          throw await unreadable(key, path, error);
+          throw await readError(key, path, error);
         });
-      if (sha256(bytes) !== key) throw damaged(key, path);
+      if (sha256(bytes) !== key) throw damageError(key, path);
       return bytes;
     },
 
     async *stream(key) {
-      const path = pathOf(checked(key));
+      const path = pathOf(assertKey(key));
       const hash = createHash('sha256');
-      const unpacked = createGunzip();
-      const packed = createReadStream(path);
-      // A file that cannot be read ends what is made of it.
-      packed.once('error', (error) => unpacked.destroy(error));
-      packed.pipe(unpacked);
+      const decompressed = createGunzip();
+      const compressed = createReadStream(path);
+      // pipe() does not forward errors.
+      compressed.once('error', (error) => decompressed.destroy(error));
+      compressed.pipe(decompressed);
       try {
-        for await (const chunk of unpacked) {
+        for await (const chunk of decompressed) {
           hash.update(chunk);
           yield chunk;
         }
       } catch (error) {
-        throw await unreadable(key, path, error);
+        throw await readError(key, path, error);
       } finally {
-        packed.destroy();
+        compressed.destroy();
       }
-      if (hash.digest('hex') !== key) throw damaged(key, path);
+      if (hash.digest('hex') !== key) throw damageError(key, path);
     },
 
     probe,
   };
 }
 
-/** Written aside, then renamed: whoever is killed on the way leaves at most a .tmp file that nobody reads. */
-async function writeWhole(path: string, bytes: Buffer, synced: boolean): Promise<void> {
+/** Writes a temporary file and renames it: a process killed half-way leaves at most a .tmp file, which is never read. */
+async function writeAtomically(path: string, bytes: Buffer, synced: boolean): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(temporary, 'wx');
     try {
       await file.writeFile(bytes);
-      // Before the rename: after a power cut the name must not point at an empty file.
+      // Before the rename: after a power failure the name must not refer to an empty file.
       if (synced) await file.datasync();
     } finally {
       await file.close();
@@ -133,19 +133,19 @@ async function writeWhole(path: string, bytes: Buffer, synced: boolean): Promise
   }
 }
 
-function checked(key: string): string {
+function assertKey(key: string): string {
   if (/^[0-9a-f]{64}$/.test(key)) return key;
-  throw new Error(`"${key}" is not a content key: it must be a SHA-256 in hex.`);
+  throw new Error(`Invalid content key "${key}": it must be a SHA-256 in hex.`);
 }
 
-function unwritable(what: string, path: string, cause: unknown): ContentStoreUnavailable {
+function writeError(what: string, path: string, cause: unknown): ContentStoreUnavailable {
   return new ContentStoreUnavailable(`${what} could not be written to ${path}: ${messageOf(cause)}.`, {
     cause,
   });
 }
 
-function damaged(key: string, path: string): Error {
-  return new Error(`Content ${key} is damaged: ${path} holds something else.`);
+function damageError(key: string, path: string): Error {
+  return new Error(`Content ${key} is damaged: ${path} contains something else.`);
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -1,29 +1,29 @@
-/** Watches whether this process kept up: a fetch that timed out while it did not says nothing about the site. */
+/** Detects when the event loop was blocked: a fetch that timed out meanwhile says nothing about its site. */
 
-const LOOK_EVERY_MS = 100;
-/** Later than this, timers and sockets of this process were late too. */
-const LAG_MS = 1_000;
+const POLL_INTERVAL_MS = 100;
+/** With this much lag, other timers and sockets were late too. */
+const LAG_THRESHOLD_MS = 1_000;
 
 export interface EventLoopLag {
-  /** The event loop has stood still for over a second since that moment (performance.now()). */
+  /** Whether the event loop was blocked for over a second since then (performance.now()). */
   laggedSince(monotonicMs: number): boolean;
   stop(): void;
 }
 
 export function watchEventLoopLag(): EventLoopLag {
-  let lookedAt = performance.now();
+  let checkedAt = performance.now();
   let laggedAt = Number.NEGATIVE_INFINITY;
-  const look = (): void => {
+  const check = (): void => {
     const now = performance.now();
-    if (now - lookedAt > LAG_MS + LOOK_EVERY_MS) laggedAt = now;
-    lookedAt = now;
+    if (now - checkedAt > LAG_THRESHOLD_MS + POLL_INTERVAL_MS) laggedAt = now;
+    checkedAt = now;
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(check, POLL_INTERVAL_MS);
   timer.unref();
   return {
     laggedSince(monotonicMs) {
-      // The timer that noticed the time-out may have run before ours.
-      look();
+      // The timer of the fetch may have fired before ours.
+      check();
       return laggedAt >= monotonicMs;
     },
     stop: () => clearInterval(timer),

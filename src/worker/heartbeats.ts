@@ -1,12 +1,12 @@
 /**
- * Says for every activity whose death is to be missed early that its worker lives. Not that it makes progress: that is what
- * its time-out is for.
+ * Sends heartbeats for every activity that has a heartbeat timeout. They mean that the worker is alive, not that the activity
+ * makes progress, which its start-to-close timeout bounds.
  */
 import type { Context } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 
-/** Two may be lost, or late, before anybody is taken for dead. */
-const BEATS_PER_TIMEOUT = 3;
+/** Two may be lost before the activity times out. */
+const HEARTBEATS_PER_TIMEOUT = 3;
 
 export function heartbeats(context: Context): { inbound: ActivityInboundCallsInterceptor } {
   const { heartbeatTimeoutMs, isLocal } = context.info;
@@ -14,11 +14,11 @@ export function heartbeats(context: Context): { inbound: ActivityInboundCallsInt
     inbound: {
       async execute(input, next) {
         if (isLocal || heartbeatTimeoutMs === undefined || heartbeatTimeoutMs === 0) return next(input);
-        const beat = setInterval(() => context.heartbeat(), heartbeatTimeoutMs / BEATS_PER_TIMEOUT);
+        const timer = setInterval(() => context.heartbeat(), heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
         try {
           return await next(input);
         } finally {
-          clearInterval(beat);
+          clearInterval(timer);
         }
       },
     },

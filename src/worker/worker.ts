@@ -1,6 +1,6 @@
 /**
- * One worker process: three Temporal workers, one for each task queue, around one set of shared parts. See the queues in
- * workflows/ids.ts for why they are apart.
+ * One worker process: three Temporal workers, one for each task queue, that share their dependencies. workflows/ids.ts says
+ * why there are three queues.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -31,42 +31,42 @@ export interface WorkerSetup {
   temporal: { address: string; namespace: string };
   databaseUrl: string;
   log: Logger;
-  /** Serves throttles alone: to steer a domain is no reason to crawl. */
+  /** Run throttles only, for commands that change a domain and must not crawl. */
   onlyThrottles?: boolean;
-  /** File with the workflows' code; unset: the one of the build. */
+  /** Path of the workflow bundle; unset: the one from the build. */
   workflowCode?: string;
-  /** Puts another part in the place of one that activities work with: a test's own store, client or watch. */
-  parts?: (own: Deps) => Deps;
+  /** Replaces dependencies of the activities in tests. */
+  overrideDeps?: (deps: Deps) => Deps;
 }
 
 export interface RunningWorker {
-  /** Takes no new work, lets what is under way finish while there is time, then closes everything. */
+  /** Takes no new tasks, lets running ones finish while there is time, then closes everything. */
   stop(): Promise<void>;
-  /** Rejects when the worker cannot go on. */
+  /** Rejects if the worker cannot continue. */
   failed: Promise<never>;
 }
 
 /**
- * An ask holds its page's workflow task until the throttle has answered: a hundred pages that begin together must not keep
- * the pages of other domains from theirs.
+ * A request for a slot occupies its page's workflow task until the throttle answers. A hundred pages of one domain that start
+ * together must not block the pages of other domains.
  */
-const PAGE_TASKS = 200;
+const MAX_PAGE_TASKS = 200;
 
-/** About 0.3 MB each; a page that waits for long is evicted and replayed when its grant comes. */
-const CACHED_PAGES = 200;
-const CACHED_THROTTLES = 100;
-
-/**
- * A throttle whose history cannot be replayed ends, and the next ask begins another, which trusts nothing and keeps the gap:
- * otherwise its domain would stand still until somebody noticed.
- */
-const ENDED_BY = { '*': [], DomainThrottle: ['NondeterminismError'] };
+/** About 0.3 MB each. A page that waits for long is evicted, and replayed when its slot is granted. */
+const MAX_CACHED_PAGES = 200;
+const MAX_CACHED_THROTTLES = 100;
 
 /**
- * How the time to stop is shared out. What is under way may finish for most of it; then it is cancelled, which sends a fetch
- * back to its page, and at last left behind. The throttles come after that, because all of it ends by telling them.
+ * A throttle whose history cannot be replayed fails, and the next request for a slot starts a new one, which waits a full gap
+ * first. Otherwise its domain would be stuck until someone noticed.
  */
-const STOPPING = {
+const FAILS_WORKFLOW = { '*': [], DomainThrottle: ['NondeterminismError'] };
+
+/**
+ * Shares of the time to stop. Running tasks may finish during most of it; then they are cancelled, which returns a fetch to
+ * its page, and finally abandoned. The throttles stop last, because the other tasks end by reporting to them.
+ */
+const SHUTDOWN = {
   others: { shutdownGraceTime: 0.6, shutdownForceTime: 0.8 },
   throttles: { shutdownGraceTime: 0.05, shutdownForceTime: 0.1 },
 } as const;
@@ -82,13 +82,13 @@ export async function startWorker({
   log,
   onlyThrottles = false,
   workflowCode = BUILT_WORKFLOWS,
-  parts = (own) => own,
+  overrideDeps = (deps) => deps,
 }: WorkerSetup): Promise<RunningWorker> {
   const clientConnection = await connectTemporal(temporal.address);
   const db = openDatabase(databaseUrl);
   const store = openContentStore(config.contentDir);
-  const outages = watchDependencies({ connection: clientConnection, db, store, log });
-  installRuntime(log, outages);
+  const dependencies = watchDependencies({ connection: clientConnection, db, store, log });
+  installRuntime(log, dependencies);
   const connection = await NativeConnection.connect({ address: temporal.address });
   const agents = createAgentPool();
   const lag = watchEventLoopLag();
@@ -98,7 +98,7 @@ export async function startWorker({
     // A crawl evicted while it is read is still what its caller asked for.
     ignoreFetchAbort: true,
   });
-  const own: Deps = {
+  const deps: Deps = {
     config,
     db,
     client: new Client({ connection: clientConnection, namespace: temporal.namespace }),
@@ -110,46 +110,46 @@ export async function startWorker({
     lag,
     parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
     log,
-    dependencies: outages,
+    dependencies,
     crawlOf: (crawlId) => crawls.forceFetch(crawlId),
   };
-  const activities = makeActivities(parts(own));
+  const activities = makeActivities(overrideDeps(deps));
   const { stopWithinMs } = config;
-  const shared = (parts: { shutdownGraceTime: number; shutdownForceTime: number }) => ({
+  const shared = (shares: { shutdownGraceTime: number; shutdownForceTime: number }) => ({
     connection,
     namespace: temporal.namespace,
     interceptors: { activity: [heartbeats] },
-    shutdownGraceTime: parts.shutdownGraceTime * stopWithinMs,
-    shutdownForceTime: parts.shutdownForceTime * stopWithinMs,
+    shutdownGraceTime: shares.shutdownGraceTime * stopWithinMs,
+    shutdownForceTime: shares.shutdownForceTime * stopWithinMs,
   });
   const options: WorkerOptions[] = [
     {
-      ...shared(STOPPING.others),
+      ...shared(SHUTDOWN.others),
       workflowBundle: { codePath: workflowCode },
       taskQueue: config.taskQueue,
-      // The steps too, which pages run within their own tasks.
+      // Including the steps, which pages run as local activities.
       activities: { ...activities.fetches, ...activities.steps },
       maxConcurrentActivityTaskExecutions: config.fetchSlots,
-      maxConcurrentWorkflowTaskExecutions: PAGE_TASKS,
-      maxConcurrentLocalActivityExecutions: PAGE_TASKS,
-      maxCachedWorkflows: CACHED_PAGES,
+      maxConcurrentWorkflowTaskExecutions: MAX_PAGE_TASKS,
+      maxConcurrentLocalActivityExecutions: MAX_PAGE_TASKS,
+      maxCachedWorkflows: MAX_CACHED_PAGES,
     },
     {
-      ...shared(STOPPING.others),
+      ...shared(SHUTDOWN.others),
       taskQueue: stepQueue(config.taskQueue),
       activities: activities.steps,
     },
     {
-      ...shared(STOPPING.throttles),
+      ...shared(SHUTDOWN.throttles),
       workflowBundle: { codePath: workflowCode },
       taskQueue: throttleQueue(config.taskQueue),
       activities: activities.throttles,
-      maxCachedWorkflows: CACHED_THROTTLES,
-      workflowFailureErrorTypes: ENDED_BY,
+      maxCachedWorkflows: MAX_CACHED_THROTTLES,
+      workflowFailureErrorTypes: FAILS_WORKFLOW,
     },
   ];
-  const wanted = onlyThrottles ? options.slice(-1) : options;
-  const workers = await Promise.all(wanted.map((one) => Worker.create(one)));
+  const selected = onlyThrottles ? options.slice(-1) : options;
+  const workers = await Promise.all(selected.map((worker) => Worker.create(worker)));
   const running = workers.map((worker) => ({ worker, ended: worker.run() }));
   return {
     failed: Promise.all(running.map(({ ended }) => ended)).then(() => new Promise<never>(() => {})),
@@ -159,11 +159,11 @@ export async function startWorker({
   };
 
   async function stopInOrder(): Promise<void> {
-    // The throttles are the last: pages and fetches end by asking and telling them.
+    // The throttles last: pages and fetches report to them as they end.
     await drain(running.slice(0, -1));
     await drain(running);
     lag.stop();
-    outages.stop();
+    dependencies.stop();
     await agents.destroy();
     await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
   }
@@ -180,13 +180,13 @@ async function drain(running: readonly Running[]): Promise<void> {
 }
 
 /**
- * The SDK's own log lines go where ours go, unless this process has set its runtime up already. Those of its core, too, which
- * would otherwise be written to standard output.
+ * Sends the SDK's log, including its core's, which would go to standard output, to ours. A process that has installed its own
+ * runtime before keeps it.
  */
-function installRuntime(log: Logger, outages: DependencyHealth): void {
+function installRuntime(log: Logger, dependencies: DependencyHealth): void {
   try {
     Runtime.install({
-      logger: createTemporalLogger(log, outages),
+      logger: createTemporalLogger(log, dependencies),
       telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
       shutdownSignals: [],
     });

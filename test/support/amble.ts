@@ -31,7 +31,7 @@ export async function startAmble(
   flags: Record<string, unknown> = {},
   { temporalAddress: address, namespace } = testEngines(),
   log: Logger = pino({ level: 'error' }, pino.destination(2)),
-  parts: WorkerSetup['parts'] = (own) => own,
+  overrideDeps: WorkerSetup['overrideDeps'] = (deps) => deps,
 ): Promise<Amble> {
   const home = await mkdtemp(join(tmpdir(), 'amble-home-'));
   const database = await freshDatabase();
@@ -43,7 +43,7 @@ export async function startAmble(
     databaseUrl: database.url,
     log,
     workflowCode: inject('workflowCode'),
-    parts,
+    overrideDeps,
   });
   const db = openDatabase(database.url);
   const connection = await Connection.connect({ address });

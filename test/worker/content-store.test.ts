@@ -21,13 +21,13 @@ describe('the content store', () => {
     return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   };
 
-  const inPieces = async (key: string): Promise<Buffer[]> => {
-    const pieces: Buffer[] = [];
-    for await (const piece of store.stream(key)) pieces.push(piece);
-    return pieces;
+  const readChunks = async (key: string): Promise<Buffer[]> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of store.stream(key)) chunks.push(chunk);
+    return chunks;
   };
 
-  test('gives back what was put in, under its SHA-256', async () => {
+  test('returns what was stored, by its SHA-256', async () => {
     const bytes = Buffer.from('some page\0\xff');
     const key = await store.put(bytes);
     expect(key).toBe(createHash('sha256').update(bytes).digest('hex'));
@@ -37,7 +37,7 @@ describe('the content store', () => {
     ]);
   });
 
-  test('keeps an empty body too', async () => {
+  test('stores an empty body', async () => {
     expect(await store.get(await store.put(Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
   });
 
@@ -48,14 +48,14 @@ describe('the content store', () => {
     expect((await stat(file)).size).toBeLessThan(2_000);
   });
 
-  test('keeps one copy, however many put it in at once', async () => {
+  test('stores one copy of content that is written many times at once', async () => {
     const bytes = Buffer.from('the same');
     const keys = await Promise.all(Array.from({ length: 20 }, () => store.put(bytes)));
     expect(new Set(keys).size).toBe(1);
     expect(await files()).toHaveLength(1);
   });
 
-  test('does not write what it already has', async () => {
+  test('does not write existing content again', async () => {
     await store.put(Buffer.from('once'));
     const [file = ''] = await files();
     const before = await stat(file);
@@ -63,7 +63,7 @@ describe('the content store', () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test('is not misled by what a killed process left behind', async () => {
+  test('ignores the temporary files of a killed process', async () => {
     const key = await store.put(Buffer.from('whole'));
     const [file = ''] = await files();
     await rm(file);
@@ -73,7 +73,7 @@ describe('the content store', () => {
     expect((await store.get(key)).toString()).toBe('whole');
   });
 
-  test('notices a damaged object, and says which', async () => {
+  test('rejects a damaged object with its key and path', async () => {
     const key = await store.put(Buffer.from('right'));
     const [file = ''] = await files();
     await writeFile(file, gzipSync('wrong'));
@@ -82,30 +82,30 @@ describe('the content store', () => {
     await expect(store.get(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
   });
 
-  test('gives a large object in pieces', async () => {
+  test('streams a large object in chunks', async () => {
     const bytes = randomBytes(300_000);
-    const pieces = await inPieces(await store.put(bytes));
-    expect(pieces.length).toBeGreaterThan(1);
-    expect(Buffer.concat(pieces)).toEqual(bytes);
+    const chunks = await readChunks(await store.put(bytes));
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(Buffer.concat(chunks)).toEqual(bytes);
   });
 
-  test('notices in pieces too what is missing or damaged', async () => {
+  test('a stream rejects a missing or damaged object', async () => {
     const key = await store.put(Buffer.from('right'));
     const [file = ''] = await files();
     await writeFile(file, gzipSync('wrong'));
-    await expect(inPieces(key)).rejects.toThrow(`Content ${key} is damaged: ${file}`);
+    await expect(readChunks(key)).rejects.toThrow(`Content ${key} is damaged: ${file}`);
     await writeFile(file, 'not gzip at all');
-    await expect(inPieces(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
+    await expect(readChunks(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
     await rm(file);
-    await expect(inPieces(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
+    await expect(readChunks(key)).rejects.toThrow(`Content ${key} could not be read from ${file}`);
   });
 
-  test('takes nothing but a key for a key', async () => {
-    await expect(inPieces('../../etc/passwd')).rejects.toThrow('is not a content key');
-    await expect(store.get('../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is not a content key');
+  test('accepts only a SHA-256 as a key', async () => {
+    await expect(readChunks('../../etc/passwd')).rejects.toThrow('Invalid content key');
+    await expect(store.get('../../etc/passwd')).rejects.toThrow('Invalid content key "../../etc/passwd"');
   });
 
-  test('says where it could not write', async () => {
+  test('names the path that could not be written', async () => {
     const blocked = join(directory, 'a-file');
     await writeFile(blocked, '');
     onTestFinished(() => rm(blocked, { force: true }));

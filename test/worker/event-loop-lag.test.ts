@@ -7,20 +7,20 @@ beforeEach(() => {
 });
 afterEach(() => lag.stop());
 
-function standStill(ms: number): void {
+function block(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-test('a process that kept up did not lag', () => {
+test('a short block is not a lag', () => {
   const since = performance.now();
-  standStill(50);
+  block(50);
   expect(lag.laggedSince(since)).toBe(false);
 });
 
-test('over a second of standing still is noticed at once, and is over for whoever begins after it', () => {
+test('a block of over a second is reported at once, but not for work that began after it', () => {
   const before = performance.now();
-  standStill(1_200);
+  block(1_200);
   expect(lag.laggedSince(before)).toBe(true);
   expect(lag.laggedSince(performance.now())).toBe(false);
   expect(lag.laggedSince(before)).toBe(true);

@@ -16,18 +16,18 @@ test.each([
   ['Error while completing workflow activation', 'message: "Timeout expired", TimeoutExpired(())'],
   ['Error when recording heartbeat: Status { message: "Timeout expired" }', undefined],
   ['Error while completing workflow activation', 'transport error'],
-])('what the core says of a server that does not answer is for debugging: %s', (message, error) => {
+])('failed calls to a server are logged at debug level: %s', (message, error) => {
   expect(levelOf(message, { sdkComponent: 'core', ...(error !== undefined && { error }) })).toBe('debug');
 });
 
-test('an ask that a throttle could not hear for want of a task is for debugging: it is repeated', () => {
-  const error = new Error(
-    'Unable to perform workflow execution update due to Workflow Task in failed state.',
-  );
-  expect(levelOf('Activity failed', { sdkComponent: 'worker', error })).toBe('debug');
+test.each([
+  'Unable to perform workflow execution update due to Workflow Task in failed state.',
+  'Unable to perform workflow execution update due to unexpected workflow task failure.',
+])('updates that fail because of a lost workflow task are logged at debug level: %s', (message) => {
+  expect(levelOf('Activity failed', { sdkComponent: 'worker', error: new Error(message) })).toBe('debug');
 });
 
-test('any other warning stays one', () => {
+test('any other warning stays a warning', () => {
   expect(levelOf('Error while completing workflow activation', { sdkComponent: 'core', error: 'odd' })).toBe(
     'warn',
   );

@@ -1,4 +1,4 @@
-/** Bundles the workflows once, at build time: a worker then starts without waiting seconds for webpack. */
+/** Build step: bundles the workflows, so that a worker need not run webpack, which takes seconds, at its start. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflows } from './bundle.ts';

@@ -1,9 +1,9 @@
-/** The workflows as one file for the sandbox they run in: the same for the build and for the tests. */
+/** Bundles the workflows into one file for Temporal's sandbox, for the build and for tests alike. */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
-/** Built, or not yet, as this file is. */
+/** TypeScript or JavaScript, as this file is. */
 const SANDBOX = fileURLToPath(new URL(`./sandbox${extname(import.meta.url)}`, import.meta.url));
 
 export function bundleWorkflows(
@@ -13,7 +13,7 @@ export function bundleWorkflows(
   return bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: interceptors,
-    // Loaded once for all workflows of a worker, instead of once for each: no module of ours keeps anything.
+    // Loaded once for all workflows of a worker instead of once for each: our modules have no state.
     preloadModules: [SANDBOX, workflowsPath],
     logger: new DefaultLogger('WARN'),
   });

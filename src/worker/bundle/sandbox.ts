@@ -1,6 +1,6 @@
 /**
- * Loaded once into the sandbox of the workflows, before any of them runs. The SDK takes a stack trace for every promise a
- * workflow makes, for the Web UI's "Call Stack": with them a page costs a worker a third more. What a workflow waits for is
- * told by the summaries of its timers and activities. To find a bug in a workflow, set this to 10 and build again.
+ * Loaded once into the workflow sandbox, before any workflow runs. The SDK records a stack trace for every promise, for the
+ * Web UI's "Call Stack", which makes a page a third more expensive. The summaries of timers and activities show what a
+ * workflow waits for. To debug a workflow, set this to 10 and rebuild.
  */
 Error.stackTraceLimit = 0;
