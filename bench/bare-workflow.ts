@@ -1,4 +1,4 @@
-/** The floor: what this server and this machine do when a workflow only runs one activity. */
+/** The baseline: a workflow that runs one activity, which does nothing. */
 import { proxyActivities } from '@temporalio/workflow';
 
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '10s' });

@@ -1,18 +1,18 @@
-/** The rate of a workflow with one activity, on the server under test. */
+/** Measures the rate of workflows with one activity, on the server under test. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
+import pLimit from 'p-limit';
 import type { Bare } from './bare-workflow.ts';
-import { inParallel } from './in-parallel.ts';
 
 const TASK_QUEUE = 'bench-bare';
-const AT_ONCE = 50;
+const CONCURRENCY = 50;
 
-/** Runs that many bare workflows and returns the seconds they took. */
+/** Runs this many workflows and returns the seconds they took. */
 export type RunBareWorkflows = (workflows: number) => Promise<number>;
 
-/** With a worker of its own for as long as `work` takes: between two measurements it waits, which costs nothing. */
+/** Runs a worker of its own while `work` runs. Between measurements it is idle, which costs nothing. */
 export async function withBareWorker(
   client: Client,
   address: string,
@@ -31,7 +31,7 @@ export async function withBareWorker(
   });
   const runBare: RunBareWorkflows = async (workflows) => {
     const began = performance.now();
-    await inParallel(AT_ONCE, Array.from({ length: workflows }), async () => {
+    await pLimit(CONCURRENCY).map(Array.from({ length: workflows }), async () => {
       await client.workflow.execute<typeof Bare>('Bare', {
         taskQueue: TASK_QUEUE,
         workflowId: `bare-${randomUUID()}`,

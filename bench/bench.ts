@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- NAME]`: what Amble costs beside what this machine can do at best, in one run. Ratios travel from machine
- * to machine; absolute figures do not.
+ * `npm run bench [-- NAME]`: compares Amble with the best this machine can do, in the same run. Ratios can be compared
+ * between machines; absolute figures cannot.
  */
 import { frontier } from './frontier.ts';
 import { parse } from './parse.ts';
@@ -21,7 +21,7 @@ const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
 const name = process.argv[2] ?? 'rate';
 const bench = BENCHES[name];
 if (bench === undefined) {
-  console.error(`There is no benchmark "${name}": choose one of ${Object.keys(BENCHES).join(', ')}.`);
+  console.error(`Unknown benchmark "${name}". Choose one of ${Object.keys(BENCHES).join(', ')}.`);
   process.exitCode = 2;
 } else {
   await bench(...process.argv.slice(3));

@@ -1,17 +1,16 @@
-/** History events: the cost that users of a Temporal server pay. */
+/** Counts history events, which are what a Temporal server costs its users. */
 import type { Client } from '@temporalio/client';
+import pLimit from 'p-limit';
 import type { Database } from '../src/storage/database.ts';
 import { pageWorkflowId, throttleId } from '../workflows/ids.ts';
-import { inParallel } from './in-parallel.ts';
 
 export interface EventCounts {
   perPage: number;
-  /** The page with the most. */
-  mostPerPage: number;
+  maxPerPage: number;
   throttlePerPage: number;
 }
 
-/** Over pages that were fetched at their first attempt and spent no slot on robots.txt. */
+/** Of pages that were fetched at the first attempt and did not fetch robots.txt. */
 export async function countEvents(client: Client, db: Database, crawlId: string): Promise<EventCounts> {
   const pages = await db.$queryRaw<{ url: string; url_hash: Uint8Array }[]>`
     SELECT url, url_hash FROM pages p WHERE crawl_id = ${crawlId} AND status = 'Fetched' AND attempts = 1
@@ -28,18 +27,16 @@ export async function countEvents(client: Client, db: Database, crawlId: string)
   const requests = await db.request.count({ where: { crawlId } });
   return {
     perPage: sum(counts) / counts.length,
-    mostPerPage: Math.max(...counts),
+    maxPerPage: Math.max(...counts),
     throttlePerPage: sum(throttles) / requests,
   };
 }
 
 async function eventsOfAll(client: Client, workflowIds: readonly string[]): Promise<number[]> {
-  const counts: number[] = [];
-  await inParallel(10, workflowIds, async (workflowId) => {
+  return pLimit(10).map(workflowIds, async (workflowId) => {
     const { historyLength } = await client.workflow.getHandle(workflowId).describe();
-    counts.push(historyLength);
+    return historyLength;
   });
-  return counts;
 }
 
 function sum(counts: readonly number[]): number {

@@ -1,7 +1,7 @@
 /**
- * Does a page cost more when more pages wait? The database steps of a page, its sign of life, its record with ten links, and
- * the admission of its successor, with 1,000, 10,000 and 100,000 pages pending on one domain. Each size has a database of
- * its own, and the sizes take turns, so that whatever else this machine does hits them alike.
+ * Checks that the cost of a page does not grow with the frontier. Measures the database steps of a page (touch it, record it
+ * with ten links, admit the next one) with 1,000, 10,000 and 100,000 pages pending on one domain. Each size has its own
+ * database, and the sizes alternate, so that other load on the machine affects them alike.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,14 +19,14 @@ import { admitDue, countPages, findStalled } from '../src/storage/frontier/sweep
 import { migrate } from '../src/storage/migrate.ts';
 import { recordAttempt } from '../src/storage/pages/record-attempt.ts';
 import { signOfLife } from '../src/storage/pages/touch-page.ts';
-import { checkResult, median } from './figures.ts';
-import { log } from './lab.ts';
+import { log } from './environment.ts';
+import { checkResult, median } from './results.ts';
 
 const SIZES = [1_000, 10_000, 100_000];
 const PAGES = 600;
 const SWEEPS = 20;
 const HOST = 'big.test';
-const QUIET_MS = 60_000;
+const STALLED_AFTER_MS = 60_000;
 
 export async function frontier(): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
@@ -40,17 +40,17 @@ export async function frontier(): Promise<void> {
         await FrontierCrawl.fill(await createDatabase(databaseUrl, `frontier_${size}`), settings, size),
       );
     }
-    log(`Working on each in turns, ${PAGES} pages a frontier ...`);
+    log(`Processing ${PAGES} pages of each, in alternation ...`);
     for (let page = 0; page < PAGES; page += 1) {
-      for (const crawl of crawls) await crawl.work();
+      for (const crawl of crawls) await crawl.measurePage();
     }
-    log('Sweeping each in turns ...');
+    log('Sweeping each, in alternation ...');
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-      for (const crawl of crawls) await crawl.lookAround();
+      for (const crawl of crawls) await crawl.measureSweep();
     }
     for (const crawl of crawls) console.log(await crawl.report());
     const costs = crawls.map(({ pages }) => median(pages));
-    checkResult('dearest : cheapest', Math.max(...costs) / Math.min(...costs), { atMost: 1.2 });
+    checkResult('slowest : fastest', Math.max(...costs) / Math.min(...costs), { atMost: 1.2 });
     for (const crawl of crawls) await crawl.close();
   } finally {
     await stop();
@@ -59,11 +59,11 @@ export async function frontier(): Promise<void> {
 }
 
 class FrontierCrawl {
-  /** What each page took. */
+  /** Time of each page in ms. */
   readonly pages: number[] = [];
   private readonly sweeps: number[] = [];
   private known = 0;
-  private line: string[] = [];
+  private admitted: string[] = [];
 
   private constructor(
     private readonly db: Database,
@@ -72,14 +72,14 @@ class FrontierCrawl {
     private readonly crawlId = `frontier-${size}`,
   ) {}
 
-  /** Works a little before it is filled: statements are planned when the table is small, as those of a crawl are. */
+  /** Processes some pages before the frontier is full: Postgres plans a crawl's statements while its tables are small. */
   static async fill(url: string, settings: CrawlSettings, size: number): Promise<FrontierCrawl> {
     const crawl = new FrontierCrawl(openDatabase(url, { connections: 1 }), settings, size);
     const seeds = [{ url: crawl.urlOf(0), keyword: null, priority: null }];
     await openCrawl(crawl.db, { id: crawl.crawlId, seeds, settings, unit: 'host' });
-    await crawl.find(100);
-    for (let page = 0; page < 20; page += 1) await crawl.work();
-    while (crawl.known < size) await crawl.find(Math.min(1_000, size - crawl.known));
+    await crawl.addPages(100);
+    for (let page = 0; page < 20; page += 1) await crawl.measurePage();
+    while (crawl.known < size) await crawl.addPages(Math.min(1_000, size - crawl.known));
     crawl.pages.length = 0;
     return crawl;
   }
@@ -88,7 +88,7 @@ class FrontierCrawl {
     return `http://${HOST}/${n}`;
   }
 
-  private async find(count: number): Promise<void> {
+  private async addPages(count: number): Promise<void> {
     const pages = Array.from({ length: count }, (_, i) =>
       newPage(this.settings, 'host', this.urlOf(this.known + i), null),
     );
@@ -98,26 +98,26 @@ class FrontierCrawl {
     this.known += count;
   }
 
-  async work(): Promise<void> {
+  async measurePage(): Promise<void> {
     this.pages.push(await timed(() => this.onePage()));
   }
 
-  async lookAround(): Promise<void> {
+  async measureSweep(): Promise<void> {
     this.sweeps.push(await timed(() => this.sweep()));
   }
 
   private async onePage(): Promise<void> {
-    const pageId = this.line.shift() ?? (await this.admitted('nobody'));
-    await signOfLife(this.db, pageId, QUIET_MS);
+    const pageId = this.admitted.shift() ?? (await this.admitFirst('nobody'));
+    await signOfLife(this.db, pageId, STALLED_AFTER_MS);
     await recordAttempt(this.db, this.settings, 'host', this.success(pageId));
     const next = await admit(this.db, { ...this.admission(pageId), domains: [HOST] });
-    this.line.push(...next.map((page) => page.pageId));
+    this.admitted.push(...next.map((page) => page.pageId));
   }
 
-  private async admitted(by: string): Promise<string> {
+  private async admitFirst(by: string): Promise<string> {
     const pages = await admit(this.db, { ...this.admission(by), domains: null });
-    this.line.push(...pages.map(({ pageId }) => pageId));
-    const first = this.line.shift();
+    this.admitted.push(...pages.map(({ pageId }) => pageId));
+    const first = this.admitted.shift();
     if (first === undefined) throw new Error('The frontier is empty: nothing was admitted.');
     return first;
   }
@@ -132,7 +132,7 @@ class FrontierCrawl {
     await countPages(this.db, this.crawlId);
   }
 
-  /** With nine links to pages that are known and one that is new: the line keeps its length. */
+  /** With links to nine known pages and one new one, so that the frontier keeps its size. */
   private success(pageId: string): Parameters<typeof recordAttempt>[3] {
     const targets = Array.from({ length: 9 }, () => Math.floor(Math.random() * this.known));
     const links = [...targets, this.known].map((n) => ({
@@ -201,8 +201,8 @@ class FrontierCrawl {
   async report(): Promise<string> {
     const { pages } = await countPages(this.db, this.crawlId);
     const figures = [
-      `${this.size.toLocaleString('en').padEnd(8)} pending  ${median(this.pages).toFixed(2)} ms a page`,
-      `${median(this.sweeps).toFixed(1)} ms a sweep`,
+      `${this.size.toLocaleString('en').padEnd(8)} pending  ${median(this.pages).toFixed(2)} ms per page`,
+      `${median(this.sweeps).toFixed(1)} ms per sweep`,
       `(${pages.Fetched} fetched, ${pages.Pending} pending)`,
     ];
     return figures.join(', ');

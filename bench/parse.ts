@@ -9,7 +9,7 @@ import { loadConfig } from '../src/config/index.ts';
 import { packageRoot } from '../src/core/package-root.ts';
 import { parsePage } from '../src/html/index.ts';
 import { detectLanguage } from '../src/html/language.ts';
-import { checkResult, printResult } from './figures.ts';
+import { checkResult, printResult } from './results.ts';
 
 const PAGES = ['p2/docs', 'paper/dist/docs'];
 const WARM_UP = 2;

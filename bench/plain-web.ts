@@ -1,6 +1,6 @@
 /**
- * A web without surprises: some hosts, each with a front page that links to all its pages, or several such pages where they are
- * more than one may link to. No robots.txt.
+ * A simple web of hosts without robots.txt. The front page of each links to all its pages; a host with more pages than one
+ * page may link to has several such hubs.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,12 +9,12 @@ export interface PlainWeb {
   seeds: string[];
   /** `name:address`, as --resolve takes it. */
   resolve: string[];
-  /** Arrival times in ms by host, of every request. */
+  /** Arrival time in ms of every request, by host. */
   arrivals: Map<string, number[]>;
   stop(): void;
 }
 
-/** `pagesOf[i]` is the number of pages of host i, its front page included. `name` keeps the hosts of two webs apart. */
+/** `pagesOf[i]` is the number of pages of host i, including its front page. `name` distinguishes the hosts of two webs. */
 export async function startPlainWeb(name: string, pagesOf: readonly number[]): Promise<PlainWeb> {
   const hosts = new Map(pagesOf.map((pages, i) => [`h${i}.${name}.test`, pages]));
   const arrivals = new Map<string, number[]>();
@@ -50,19 +50,19 @@ export async function startPlainWeb(name: string, pagesOf: readonly number[]): P
   };
 }
 
-/** Fewer than the crawler takes from a page. */
-const LINKS_A_PAGE = 5_000;
+/** Below the crawler's limit. */
+const LINKS_PER_PAGE = 5_000;
 
-/** Those that lead to all others: seeds, so that a huge host is known as a whole from the beginning. */
+/** The pages that link to all others. They are seeds, so that a huge host is known completely from the start. */
 function hubsOf(pages: number): string[] {
-  const lots = Math.max(1, Math.ceil((pages - 1) / LINKS_A_PAGE));
-  return Array.from({ length: lots }, (_, n) => (n === 0 ? '/' : `/p${n}`));
+  const hubs = Math.max(1, Math.ceil((pages - 1) / LINKS_PER_PAGE));
+  return Array.from({ length: hubs }, (_, n) => (n === 0 ? '/' : `/p${n}`));
 }
 
-/** Page n leads to the n-th lot of them. */
+/** Page n links to the n-th batch of pages. */
 function linksOf(number: number, pages: number): string {
-  const first = number * LINKS_A_PAGE + 1;
-  const count = Math.max(0, Math.min(LINKS_A_PAGE, pages - first));
+  const first = number * LINKS_PER_PAGE + 1;
+  const count = Math.max(0, Math.min(LINKS_PER_PAGE, pages - first));
   return Array.from({ length: count }, (_, i) => `<li><a href="/p${first + i}">Page ${first + i}</a>`).join(
     '',
   );

@@ -1,26 +1,26 @@
 /**
- * What a page costs at best: a crawl without a delay, beside workflows that only run one activity. Both by turns, because the
- * speed of a machine is not the same from one minute to the next.
+ * Compares the rate of a crawl without delays with that of workflows that run one activity. The two alternate, because a
+ * machine's speed changes from minute to minute.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunBareWorkflows, withBareWorker } from './bare.ts';
 import { countEvents } from './count-events.ts';
-import { checkResult, median, medianOf, printResult } from './figures.ts';
-import { type BenchEnvironment, log, withEnvironment } from './lab.ts';
+import { type BenchEnvironment, log, withEnvironment } from './environment.ts';
+import { checkResult, median, medianOf, printResult } from './results.ts';
 
 const TURNS = 5;
 const HOSTS = 20;
-/** So many that what a crawl and its domains cost once counts for little, as it does in the long run. */
-const PAGES_A_HOST = 40;
-const WARM_UP_PAGES_A_HOST = 10;
+/** Enough that the fixed costs of a crawl and its domains hardly count, as in a long crawl. */
+const PAGES_PER_HOST = 40;
+const WARM_UP_PAGES_PER_HOST = 10;
 const BARE_WORKFLOWS = 300;
 const BARE_WARM_UP = 200;
 
-/** A crawl that wants no gap wants no line either: as many at a time as the window lets in. */
-const AT_ONCE = 4;
+/** Without a gap there is no reason to queue: as many requests at a time as the window allows. */
+const CONCURRENCY = 4;
 
-/** For that long the server has timers of the crawl to see to, which shall not count against the bare workflows. */
-const SETTLED_MS = 12_000;
+/** Until the server has processed the crawl's remaining timers, which must not slow down the bare workflows. */
+const SETTLE_MS = 12_000;
 
 interface Turn {
   bare: number;
@@ -28,9 +28,9 @@ interface Turn {
 }
 
 export async function rate(): Promise<void> {
-  await withEnvironment(async (lab) => {
-    await lab.addWorker();
-    await withBareWorker(lab.client, lab.address, (runBare) => compare(lab, runBare));
+  await withEnvironment(async (environment) => {
+    await environment.addWorker();
+    await withBareWorker(environment.client, environment.address, (runBare) => compare(environment, runBare));
   });
 }
 
@@ -39,21 +39,21 @@ async function compare({ client, db, crawl }: BenchEnvironment, runBare: RunBare
     crawl(
       crawlId,
       Array.from({ length: HOSTS }, () => pages),
-      { delay: '0ms', concurrency: AT_ONCE },
+      { delay: '0ms', concurrency: CONCURRENCY },
     );
-  // Code that has just been loaded says nothing about the hours that follow.
+  // A crawl runs for hours, so cold code does not count.
   log('Warming up ...');
   await runBare(BARE_WARM_UP);
-  await crawlAll('warm-up', WARM_UP_PAGES_A_HOST);
-  await sleep(SETTLED_MS);
+  await crawlAll('warm-up', WARM_UP_PAGES_PER_HOST);
+  await sleep(SETTLE_MS);
   const turns: Turn[] = [];
   for (let turn = 1; turn <= TURNS; turn += 1) {
     log(`Turn ${turn} of ${TURNS}: ${BARE_WORKFLOWS} workflows of one activity ...`);
     const before = await runBare(BARE_WORKFLOWS / 2);
-    log(`and ${HOSTS} hosts of ${PAGES_A_HOST} pages without a delay ...`);
+    log(`and ${HOSTS} hosts of ${PAGES_PER_HOST} pages without a delay ...`);
     const crawlId = `bench-${turn}`;
-    const { seconds } = await crawlAll(crawlId, PAGES_A_HOST);
-    await sleep(SETTLED_MS);
+    const { seconds } = await crawlAll(crawlId, PAGES_PER_HOST);
+    await sleep(SETTLE_MS);
     const after = await runBare(BARE_WORKFLOWS / 2);
     const pages = await db.page.count({ where: { crawlId, status: 'Fetched' } });
     turns.push({ bare: BARE_WORKFLOWS / (before + after), pages: pages / seconds });
@@ -64,7 +64,7 @@ async function compare({ client, db, crawl }: BenchEnvironment, runBare: RunBare
   printResult('bare workflows/s', each('bare'));
   printResult('pages/s', each('pages'));
   checkResult('pages/s : bare', median(ratios), { atLeast: 0.55 }, { remark: medianOf(ratios) });
-  const most = { digits: 1, remark: `${events.mostPerPage} at most` };
-  checkResult('events a page', events.perPage, { atMost: 36 }, most);
-  checkResult('throttle events a page', events.throttlePerPage, { atMost: 12 }, { digits: 1 });
+  const eventsRemark = { digits: 1, remark: `${events.maxPerPage} at most` };
+  checkResult('events per page', events.perPage, { atMost: 36 }, eventsRemark);
+  checkResult('throttle events / page', events.throttlePerPage, { atMost: 12 }, { digits: 1 });
 }

@@ -1,25 +1,25 @@
 /**
- * How much is open at a time when a great deal is known: one domain with 100,000 pages and 2,000 domains with three each,
- * crawled by one worker process until it has fetched `maxPages` of them. What must stay bounded is looked at all the while.
+ * Checks that open workflows, histories and memory stay bounded with a large frontier: one domain with 100,000 pages and
+ * 2,000 domains with three each, crawled by one worker process until `maxPages` are fetched.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { PRESETS } from '../src/config/presets.ts';
 import type { Database } from '../src/storage/database.ts';
 import { throttleId } from '../workflows/ids.ts';
-import { checkResult, printResult } from './figures.ts';
-import { log, withEnvironment } from './lab.ts';
+import { log, withEnvironment } from './environment.ts';
+import { checkResult, printResult } from './results.ts';
 
 const BIG_HOST = 100_000;
 const SMALL = { hosts: 2_000, pages: 3 };
-/** The throttle of the large one continues as new on the way. `npm run bench -- scale 8000` fetches all of the small ones. */
+/** Enough for the large domain's throttle to continue as new. `npm run bench -- scale 8000` fetches all small domains. */
 const MAX_PAGES = 2_500;
-/** Of a crawl that names no preset. */
+/** The window of the default preset. */
 const WINDOW = PRESETS.smallweb.window;
-/** Continuing as new is suggested at 4,096 events, and comes once what is under way has ended. */
-const LONGEST_HISTORY = 4_500;
-const LOOK_EVERY_MS = 2_000;
-const WHOLE = { digits: 0, remark: 'at most' };
+/** Temporal suggests continuing as new at 4,096 events; the throttle does so once its updates are finished. */
+const MAX_HISTORY = 4_500;
+const POLL_INTERVAL_MS = 2_000;
+const INTEGER = { digits: 0, remark: 'maximum' };
 
 export async function scale(pages = String(MAX_PAGES)): Promise<void> {
   const maxPages = Number(pages);
@@ -29,27 +29,27 @@ export async function scale(pages = String(MAX_PAGES)): Promise<void> {
       `Crawling ${maxPages} of ${BIG_HOST} pages on one host and ${SMALL.hosts} hosts of ${SMALL.pages} ...`,
     );
     const hosts = [BIG_HOST, ...Array.from({ length: SMALL.hosts }, () => SMALL.pages)];
-    const watch = watchBounds(client, db, 'scale');
-    // Not even what would otherwise pass for a trap is left out.
+    const watch = watchMaxima(client, db, 'scale');
+    // The large domain must not count as a trap.
     const traps = { maxPerDirectory: null };
     const run = await crawl('scale', hosts, { delay: '0ms', maxPages, traps });
-    const most = await watch.stop();
+    const max = await watch.stop();
     const found = await db.page.count({ where: { crawlId: 'scale' } });
     const fetched = await db.page.count({ where: { crawlId: 'scale', status: 'Fetched' } });
     const domains = await db.crawlDomain.count({ where: { crawlId: 'scale' } });
-    const memory = await worker.mostMemory();
+    const memory = await worker.peakMemoryMb();
     printResult('pages found', `${found} on ${domains} domains, ${fetched} fetched`);
     printResult('pages/s', (fetched / run.seconds).toFixed(1));
-    checkResult('under way on a domain', most.queued, { atMost: WINDOW }, WHOLE);
-    checkResult('open page workflows', most.pages, { atMost: WINDOW * domains }, WHOLE);
-    checkResult('open throttles', most.throttles, { atMost: domains }, WHOLE);
-    checkResult('throttle of the large', most.runs, { atLeast: 2 }, { digits: 0, remark: 'runs' });
-    checkResult('events in one of them', most.history, { atMost: LONGEST_HISTORY }, WHOLE);
-    checkResult('worker memory, MB', memory ?? Number.NaN, { atMost: 600 }, WHOLE);
+    checkResult('in window of a domain', max.queued, { atMost: WINDOW }, INTEGER);
+    checkResult('open page workflows', max.pages, { atMost: WINDOW * domains }, INTEGER);
+    checkResult('open throttles', max.throttles, { atMost: domains }, INTEGER);
+    checkResult('large throttle, runs', max.runs, { atLeast: 2 }, { digits: 0 });
+    checkResult('events in one run', max.history, { atMost: MAX_HISTORY }, INTEGER);
+    checkResult('worker memory, MB', memory ?? Number.NaN, { atMost: 600 }, INTEGER);
   });
 }
 
-interface Bounds {
+interface Maxima {
   queued: number;
   pages: number;
   throttles: number;
@@ -57,29 +57,29 @@ interface Bounds {
   runs: number;
 }
 
-/** The most of each that was seen at any look. */
-function watchBounds(client: Client, db: Database, crawlId: string): { stop(): Promise<Bounds> } {
-  const most: Bounds = { queued: 0, pages: 0, throttles: 0, history: 0, runs: 0 };
-  const over = new AbortController();
+/** The largest value of each that any poll saw. */
+function watchMaxima(client: Client, db: Database, crawlId: string): { stop(): Promise<Maxima> } {
+  const max: Maxima = { queued: 0, pages: 0, throttles: 0, history: 0, runs: 0 };
+  const stopped = new AbortController();
   const watching = (async () => {
-    while (!over.signal.aborted) {
-      const seen = await lookAt(client, db, crawlId);
+    while (!stopped.signal.aborted) {
+      const seen = await poll(client, db, crawlId);
       for (const key of ['queued', 'pages', 'throttles', 'history', 'runs'] as const) {
-        most[key] = Math.max(most[key], seen[key]);
+        max[key] = Math.max(max[key], seen[key]);
       }
-      await sleep(LOOK_EVERY_MS, undefined, { signal: over.signal }).catch(() => {});
+      await sleep(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => {});
     }
   })();
   return {
     async stop() {
-      over.abort();
+      stopped.abort();
       await watching;
-      return most;
+      return max;
     },
   };
 }
 
-async function lookAt(client: Client, db: Database, crawlId: string): Promise<Bounds> {
+async function poll(client: Client, db: Database, crawlId: string): Promise<Maxima> {
   const big = throttleId(`h0.${crawlId}.test`);
   const count = async (query: string) => (await client.workflow.count(query)).count;
   const [pages, throttles, runs, history, rows] = await Promise.all([
@@ -91,7 +91,7 @@ async function lookAt(client: Client, db: Database, crawlId: string): Promise<Bo
       .describe()
       .then(
         ({ historyLength }) => historyLength,
-        // It has not been asked for anything yet.
+        // It has not started yet.
         () => 0,
       ),
     db.$queryRaw<{ queued: number }[]>`

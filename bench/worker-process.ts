@@ -1,4 +1,4 @@
-/** A worker as users run it: the real program, in a process of its own. */
+/** A worker as users run it: the built program in a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 const PROGRAM = fileURLToPath(new URL('../src/cli.js', import.meta.url));
 
 export interface WorkerProcess {
-  /** The most memory it has held so far, in megabytes; null where the system does not say. */
-  mostMemory(): Promise<number | null>;
+  /** Peak resident memory so far; null if the system does not report it. */
+  peakMemoryMb(): Promise<number | null>;
   stop(): Promise<void>;
 }
 
-/** Returns when it is ready to work. It joins the engines of this home. */
+/** Uses the engines of this home. Returns when the worker is ready. */
 export async function startWorkerProcess(home: string): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [PROGRAM, 'worker', '--home', home], {
     cwd: home,
@@ -27,12 +27,12 @@ export async function startWorkerProcess(home: string): Promise<WorkerProcess> {
       if (line.startsWith('Worker ready')) resolve();
       else process.stderr.write(`${line}\n`);
     });
-    child.once('exit', (code) => reject(new Error(`The worker ended with ${code} before it was ready.`)));
+    child.once('exit', (code) => reject(new Error(`The worker exited with ${code} before it was ready.`)));
   });
   return {
-    mostMemory: () => peakOf(child.pid),
+    peakMemoryMb: () => peakMemoryOf(child.pid),
     async stop() {
-      // What it says in farewell is no result.
+      // Its last messages are not results.
       lines.removeAllListeners('line');
       child.kill('SIGTERM');
       await exit;
@@ -40,7 +40,7 @@ export async function startWorkerProcess(home: string): Promise<WorkerProcess> {
   };
 }
 
-export async function peakOf(pid: number | undefined): Promise<number | null> {
+export async function peakMemoryOf(pid: number | undefined): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
   return kilobytes === undefined ? null : Number(kilobytes) / 1_024;

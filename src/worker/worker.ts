@@ -15,7 +15,7 @@ import type { AmbleConfig } from '../config/index.ts';
 import { makeParser } from '../html/index.ts';
 import { createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
-import { readCrawl } from '../storage/crawls.ts';
+import { type CrawlRecord, readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
 import { openContentStore } from './content-store.ts';
 import { type DependencyHealth, watchDependencies } from './dependency-health.ts';
@@ -92,7 +92,7 @@ export async function startWorker({
   const connection = await NativeConnection.connect({ address: temporal.address });
   const agents = createAgentPool();
   const lag = watchEventLoopLag();
-  const crawls = new LRUCache<string, Awaited<ReturnType<Deps['crawlOf']>>>({
+  const crawls = new LRUCache<string, CrawlRecord>({
     max: CRAWLS_CACHED,
     fetchMethod: (crawlId) => readCrawl(db, crawlId),
     // A crawl evicted while it is read is still what its caller asked for.

@@ -1,6 +1,6 @@
 /** Nothing grows: whatever servers send, the worker that reads it stays up and within its memory. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { peakOf } from '../../bench/worker-process.ts';
+import { peakMemoryOf } from '../../bench/worker-process.ts';
 import { isOpen } from '../../src/core/outcome.ts';
 import { SOAK } from '../support/size.ts';
 import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.ts';
@@ -71,7 +71,7 @@ it(`hostile pages in a worker with ${HEAP_MB} MB of heap all reach a final statu
 
   // Nobody would have started it again.
   const { pid } = amble.worker;
-  const peak = await peakOf(pid);
+  const peak = await peakMemoryOf(pid);
   console.log(
     `The worker, still process ${pid}, held ${peak?.toFixed() ?? 'an unknown number of'} MB at most.`,
   );

@@ -1,4 +1,4 @@
-/** What every benchmark of whole crawls needs: engines of its own, a worker, a client, and nothing left behind. */
+/** The environment of benchmarks that run crawls: temporary embedded engines, workers and a client. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import { pino } from 'pino';
 import { type AmbleConfig, loadConfig } from '../src/config/index.ts';
 import { startEngines } from '../src/embedded/index.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
+import { readRecords } from '../src/storage/reports/requests.ts';
+import { type Proof, prove } from '../src/verify/index.ts';
 import { startWorker } from '../src/worker/worker.ts';
 import { cancelCrawlUpdate } from '../workflows/messages.ts';
 import { type PlainWeb, startPlainWeb } from './plain-web.ts';
@@ -20,16 +22,16 @@ export interface BenchEnvironment {
   client: Client;
   db: Database;
   /**
-   * Starts a worker in this process, if none runs yet: what is measured before that has the machine for itself. `isEnough`: the
-   * crawl is cancelled as soon as its web has seen that; unset: it runs to its end.
+   * Crawls hosts with these numbers of pages, on the added workers, otherwise on one in this process. `isDone`: the crawl is
+   * cancelled as soon as this returns true; unset: it runs to its end.
    */
   crawl(
     crawlId: string,
     pagesOf: readonly number[],
     input: { delay: string; maxPages?: number; concurrency?: number; traps?: { maxPerDirectory: null } },
-    isEnough?: (web: PlainWeb) => boolean,
+    isDone?: (web: PlainWeb) => boolean,
   ): Promise<CrawlRun>;
-  /** One more worker process; where there is one, this process only looks on. */
+  /** Starts one more worker process. */
   addWorker(): Promise<WorkerProcess>;
 }
 
@@ -38,12 +40,12 @@ export interface CrawlRun {
   seconds: number;
 }
 
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
-export const log = (line: string): void => console.error(line);
+export const log = (message: string): void => console.error(message);
 
-export async function withEnvironment(work: (lab: BenchEnvironment) => Promise<void>): Promise<void> {
-  // Before anybody's worker does: its coming and going is no result.
+export async function withEnvironment(work: (environment: BenchEnvironment) => Promise<void>): Promise<void> {
+  // Before a worker installs its own: its log would mix with the results.
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
   const engines = await startEngines({ home, isolated: true, notify: log });
@@ -52,15 +54,15 @@ export async function withEnvironment(work: (lab: BenchEnvironment) => Promise<v
   const client = new Client({ connection, namespace: engines.temporal.namespace });
   const config = loadConfig({ env: {}, cwd: home, flags: { home } });
   let worker: ReturnType<typeof startWorker> | undefined;
-  const others: WorkerProcess[] = [];
+  const workerProcesses: WorkerProcess[] = [];
   try {
     await work({
       config,
       address: engines.temporal.address,
       client,
       db,
-      async crawl(crawlId, pagesOf, input, isEnough) {
-        if (others.length === 0) {
+      async crawl(crawlId, pagesOf, input, isDone) {
+        if (workerProcesses.length === 0) {
           worker ??= startWorker({
             config,
             temporal: engines.temporal,
@@ -76,8 +78,8 @@ export async function withEnvironment(work: (lab: BenchEnvironment) => Promise<v
           workflowId: crawlId,
           args: [{ seeds: web.seeds, resolve: web.resolve, allowNetwork: ['127.0.0.0/8'], ...input }],
         });
-        if (isEnough !== undefined) {
-          while (!isEnough(web)) await sleep(LOOK_EVERY_MS);
+        if (isDone !== undefined) {
+          while (!isDone(web)) await sleep(POLL_INTERVAL_MS);
           await handle.executeUpdate(cancelCrawlUpdate);
         }
         await handle.result();
@@ -86,16 +88,21 @@ export async function withEnvironment(work: (lab: BenchEnvironment) => Promise<v
       },
       async addWorker() {
         const added = await startWorkerProcess(home);
-        others.push(added);
+        workerProcesses.push(added);
         return added;
       },
     });
   } finally {
-    await Promise.all(others.map((other) => other.stop()));
+    await Promise.all(workerProcesses.map((added) => added.stop()));
     await (await worker)?.stop();
     await db.$disconnect();
     await connection.close();
     await engines.stop();
     await rm(home, { recursive: true, force: true });
   }
+}
+
+/** What `amble verify` reports of this crawl, or of all crawls if null. */
+export function verifyCrawls({ db }: Pick<BenchEnvironment, 'db'>, crawlId: string | null): Promise<Proof> {
+  return prove(readRecords(db, crawlId), (request) => crawlId === null || request.crawlId === crawlId);
 }
