@@ -106,8 +106,8 @@ describe('a page that asks', () => {
     [{ delay: { minMs: 5, maxMs: 1 } }, /delay of 5 to 1 ms/],
     [{ origin: '__proto__' }, /"__proto__" is not an origin/],
     [{ targetConcurrency: 0 }, /targetConcurrency 0/],
-  ])('with an invalid value (%o) gets an error that names it', (nonsense, sentence) => {
-    expect(validateAsk(anAsk('t', nonsense))).toMatch(sentence);
+  ])('with an invalid value (%o) gets an error that names it', (invalid, sentence) => {
+    expect(validateAsk(anAsk('t', invalid))).toMatch(sentence);
     expect(validateAsk(anAsk('t'))).toBeNull();
   });
 });

@@ -5,15 +5,20 @@ import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, startedNow }
 
 let hour = 0;
 /** Sends one request, long after the last one, that gets this kind of response. */
-function request(state: ThrottleState, responseClass: ResponseClass, wish = {}, retryAfterMs?: number): void {
+function request(
+  state: ThrottleState,
+  responseClass: ResponseClass,
+  overrides = {},
+  retryAfterMs?: number,
+): void {
   const now = NOON + ++hour * 7_200_000;
-  const { id } = granted(state, anAsk(`t${hour}`, wish), now);
-  const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const { id } = granted(state, anAsk(`t${hour}`, overrides), now);
+  const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs };
   release(
     state,
     {
       leaseId: id,
-      use: startedNow(responseClass, { durationMs: 9, ...patience }),
+      use: startedNow(responseClass, { durationMs: 9, ...retryAfter }),
     },
     now,
     middle,
@@ -48,15 +53,15 @@ describe('backoff', () => {
 
   test('grows once for requests in flight together, and their successes do not reduce it', () => {
     const state = openThrottle();
-    const wish = { concurrency: 4, delay: fixed(1_000) };
+    const overrides = { concurrency: 4, delay: fixed(1_000) };
     const leases = [0, 1, 2].map((n) => {
-      const lease = granted(state, anAsk(`p${n}`, wish), NOON + n * 1_000);
+      const lease = granted(state, anAsk(`p${n}`, overrides), NOON + n * 1_000);
       reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON + n * 1_000);
       return lease;
     });
-    const receptions = ['overloaded', 'overloaded', 'ok'] as const;
+    const responses = ['overloaded', 'overloaded', 'ok'] as const;
     for (const [n, { id }] of leases.entries()) {
-      const use = startedNow(receptions[n] ?? 'ok', { durationMs: 9 });
+      const use = startedNow(responses[n] ?? 'ok', { durationMs: 9 });
       release(state, { leaseId: id, use }, NOON + 4_000, middle);
     }
     expect(state.backoffMs).toBe(2_000);

@@ -16,9 +16,9 @@ import {
 } from './support.ts';
 
 /** The last request, of a crawl with this delay, started at noon. */
-function startedAtNoon(wish: Partial<Ask> = {}, crawlDelay?: NonNullable<Release['crawlDelay']>) {
+function startedAtNoon(overrides: Partial<Ask> = {}, crawlDelay?: NonNullable<Release['crawlDelay']>) {
   const state = openThrottle();
-  const { id } = granted(state, anAsk('first', wish), NOON);
+  const { id } = granted(state, anAsk('first', overrides), NOON);
   const use = startedNow();
   release(state, { leaseId: id, use, ...(crawlDelay ? { crawlDelay } : {}) }, NOON, middle);
   return state;
@@ -141,23 +141,23 @@ describe('a lease names the request it follows', () => {
   });
 
   describe('but not if two requests may have started in either order', () => {
-    const wish = { delay: fixed(0), concurrency: 3 };
+    const overrides = { delay: fixed(0), concurrency: 3 };
     const two = () => {
       const state = openThrottle();
-      const leases = ['one', 'other'].map((ticket) => granted(state, anAsk(ticket, wish), NOON).id);
+      const leases = ['one', 'other'].map((ticket) => granted(state, anAsk(ticket, overrides), NOON).id);
       return { state, leases };
     };
 
     test('and both were reported', () => {
       const { state, leases } = two();
       for (const leaseId of leases) release(state, { leaseId, use: started }, NOON + 20, middle);
-      expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
+      expect(granted(state, anAsk('next', overrides), NOON + 50)).not.toHaveProperty('follows');
     });
 
     test('and one is still in flight', () => {
       const { state, leases } = two();
       release(state, { leaseId: leases[0] ?? '', use: started }, NOON + 20, middle);
-      expect(granted(state, anAsk('next', wish), NOON + 50)).not.toHaveProperty('follows');
+      expect(granted(state, anAsk('next', overrides), NOON + 50)).not.toHaveProperty('follows');
     });
   });
 });
@@ -193,11 +193,11 @@ describe('a delay that is a range', () => {
 
   test('is drawn again for the next gap', () => {
     const state = startedAtNoon({ delay: { minMs: 5_000, maxMs: 15_000 } });
-    const wish = { delay: { minMs: 5_000, maxMs: 15_000 } };
+    const overrides = { delay: { minMs: 5_000, maxMs: 15_000 } };
     const draws = [0.1, 0.9];
     const random = () => draws.shift() ?? 0;
     const gaps = ['a', 'b'].map((ticket, n) => {
-      const answer = ask(state, anAsk(ticket, wish), NOON + (n + 1) * 100_000, random);
+      const answer = ask(state, anAsk(ticket, overrides), NOON + (n + 1) * 100_000, random);
       if (answer.kind !== 'granted') throw new Error('both come long after the gap');
       release(state, { leaseId: answer.lease.id, use: { kind: 'unused' } }, answer.now, random);
       return answer.lease.minGapMs;

@@ -23,7 +23,7 @@ import {
   tickedOne,
 } from './support.ts';
 
-const well = (agoMs: number): Extract<LeaseUse, { kind: 'started' }> => ({
+const startedAgo = (agoMs: number): Extract<LeaseUse, { kind: 'started' }> => ({
   kind: 'started',
   agoMs,
   latestAt: null,
@@ -32,16 +32,16 @@ const well = (agoMs: number): Extract<LeaseUse, { kind: 'started' }> => ({
 });
 
 /** One page has held a lease since noon, and another one is queued. */
-function oneOutOneWaiting(wish: Parameters<typeof anAsk>[1] = {}) {
+function oneHeldOneQueued(overrides: Parameters<typeof anAsk>[1] = {}) {
   const state = openThrottle();
-  const lease = granted(state, anAsk('first', wish), NOON);
-  expect(ask(state, anAsk('second', wish), NOON, middle).kind).toBe('queued');
+  const lease = granted(state, anAsk('first', overrides), NOON);
+  expect(ask(state, anAsk('second', overrides), NOON, middle).kind).toBe('queued');
   return { state, lease };
 }
 
 describe('a lease', () => {
   test('has a start window, and expires one maximal fetch after it', () => {
-    const { lease } = oneOutOneWaiting();
+    const { lease } = oneHeldOneQueued();
     expect(lease).toMatchObject({
       notBefore: NOON,
       startBy: NOON + CONFIG.startWindowMs,
@@ -51,19 +51,19 @@ describe('a lease', () => {
   });
 
   test('without a report counts as started at its startBy', () => {
-    const { state, lease } = oneOutOneWaiting({ delay: fixed(90_000) });
+    const { state, lease } = oneHeldOneQueued({ delay: fixed(90_000) });
     expect(ticked(state, lease.expiresAt)).toEqual([]);
     expect(tickedOne(state, lease.startBy + 90_000).notBefore).toBe(lease.startBy + 90_000);
     expect(state.stats.lost).toBe(1);
   });
 
   test('wakes the throttle when it expires', () => {
-    const { state, lease } = oneOutOneWaiting();
+    const { state, lease } = oneHeldOneQueued();
     expect(tick(state, NOON, middle)).toEqual({ grants: [], wakeAt: lease.expiresAt });
   });
 
   test('that is lost ends at once and counts as started at its startBy', () => {
-    const { state, lease } = oneOutOneWaiting();
+    const { state, lease } = oneHeldOneQueued();
     release(state, { leaseId: lease.id, use: { kind: 'lost' } }, NOON + 1_000, middle);
     expect(tick(state, NOON + 1_000, middle)).toEqual({
       grants: [],
@@ -73,14 +73,14 @@ describe('a lease', () => {
   });
 
   test('that was not used does not change the last start', () => {
-    const { state, lease } = oneOutOneWaiting();
+    const { state, lease } = oneHeldOneQueued();
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 1_000, middle);
     expect(tickedOne(state, NOON + 1_000).notBefore).toBe(NOON + 1_000);
   });
 
   test('is followed by the next one a gap after its actual start, not after the grant or the report', () => {
-    const { state, lease } = oneOutOneWaiting();
-    release(state, { leaseId: lease.id, use: well(3_000) }, NOON + 7_000, middle);
+    const { state, lease } = oneHeldOneQueued();
+    release(state, { leaseId: lease.id, use: startedAgo(3_000) }, NOON + 7_000, middle);
     expect(ticked(state, NOON + 14_000 - CONFIG.grantLeadMs - 1)).toEqual([]);
     expect(tickedOne(state, NOON + 14_000 - CONFIG.grantLeadMs).notBefore).toBe(NOON + 14_000);
   });
@@ -89,17 +89,17 @@ describe('a lease', () => {
     ['before its lease', 7_001],
     ['in the future', -1],
     ['not a number', Number.NaN],
-  ])('whose start is reported as %s counts as started now', (_case, agoMs) => {
-    const { state, lease } = oneOutOneWaiting();
-    release(state, { leaseId: lease.id, use: well(agoMs) }, NOON + 7_000, middle);
+  ])('with an agoMs that puts its start %s counts as started now', (_case, agoMs) => {
+    const { state, lease } = oneHeldOneQueued();
+    release(state, { leaseId: lease.id, use: startedAgo(agoMs) }, NOON + 7_000, middle);
     expect(state.lastStart?.at).toBe(NOON + 7_000);
   });
 
   test('counts from the time of its worker, if that is earlier than the report suggests', () => {
-    const { state, lease } = oneOutOneWaiting();
+    const { state, lease } = oneHeldOneQueued();
     release(
       state,
-      { leaseId: lease.id, use: { ...well(3_000), latestAt: NOON + 3_900 } },
+      { leaseId: lease.id, use: { ...startedAgo(3_000), latestAt: NOON + 3_900 } },
       NOON + 7_000,
       middle,
     );
@@ -109,35 +109,35 @@ describe('a lease', () => {
   test.each([
     ['before its lease', NOON - 1],
     ['in the future', NOON + 7_001],
-    ['later than the report itself says', NOON + 4_001],
+    ['later than agoMs allows', NOON + 4_001],
     ['not a number', Number.NaN],
-  ])('whose start is known as %s counts as the report says', (_case, latestAt) => {
-    const { state, lease } = oneOutOneWaiting();
-    release(state, { leaseId: lease.id, use: { ...well(3_000), latestAt } }, NOON + 7_000, middle);
+  ])('with a latestAt that is %s counts as started agoMs before its report', (_case, latestAt) => {
+    const { state, lease } = oneHeldOneQueued();
+    release(state, { leaseId: lease.id, use: { ...startedAgo(3_000), latestAt } }, NOON + 7_000, middle);
     expect(state.lastStart?.at).toBe(NOON + 4_000);
   });
 
   test('is followed at once if there is no delay', () => {
-    const { state, lease } = oneOutOneWaiting({ delay: fixed(0) });
+    const { state, lease } = oneHeldOneQueued({ delay: fixed(0) });
     expect(ticked(state, NOON + 100)).toEqual([]);
-    release(state, { leaseId: lease.id, use: well(40) }, NOON + 100, middle);
+    release(state, { leaseId: lease.id, use: startedAgo(40) }, NOON + 100, middle);
     expect(tickedOne(state, NOON + 100).notBefore).toBe(NOON + 100);
   });
 
   test('reported late can only move the last start later', () => {
-    const { state, lease } = oneOutOneWaiting();
+    const { state, lease } = oneHeldOneQueued();
     tick(state, lease.expiresAt, middle);
     const before = structuredClone(state);
-    const use: LeaseUse = { ...well(20), responseClass: 'overloaded', retryAfterMs: 5_000 };
+    const use: LeaseUse = { ...startedAgo(20), responseClass: 'overloaded', retryAfterMs: 5_000 };
     release(state, { leaseId: lease.id, use }, lease.expiresAt + 10, middle);
     expect(state).toEqual({ ...before, lastStart: { ...before.lastStart, at: lease.expiresAt - 10 } });
-    release(state, { leaseId: lease.id, use: well(30_000) }, lease.expiresAt + 20, middle);
+    release(state, { leaseId: lease.id, use: startedAgo(30_000) }, lease.expiresAt + 20, middle);
     expect(state.lastStart?.at).toBe(lease.expiresAt - 10);
   });
 
   test('released twice counts once', () => {
-    const { state, lease } = oneOutOneWaiting();
-    const report = { leaseId: lease.id, use: well(1_000) };
+    const { state, lease } = oneHeldOneQueued();
+    const report = { leaseId: lease.id, use: startedAgo(1_000) };
     release(state, report, NOON + 2_000, middle);
     const once = structuredClone(state);
     release(state, report, NOON + 2_000, middle);
@@ -145,7 +145,7 @@ describe('a lease', () => {
   });
 
   test('of a closed page is unused, and the next page gets the slot', () => {
-    const { state, lease } = oneOutOneWaiting();
+    const { state, lease } = oneHeldOneQueued();
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
     const second = tickedOne(state, NOON);
     reportUndelivered(state, second.id, NOON + 50);
@@ -154,7 +154,7 @@ describe('a lease', () => {
   });
 
   test('of a closed page is lost if it was also the answer to an ask', () => {
-    const { state, lease } = oneOutOneWaiting();
+    const { state, lease } = oneHeldOneQueued();
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
     const second = tickedOne(state, NOON);
     expect(granted(state, anAsk('second'), NOON + 10)).toEqual(second);
@@ -164,16 +164,16 @@ describe('a lease', () => {
 
   test('of a previous execution moves the last start when it is reported', () => {
     const state = openThrottle();
-    release(state, { leaseId: 'example.org/former/7', use: well(500) }, NOON + 2_000, middle);
+    release(state, { leaseId: 'example.org/former/7', use: startedAgo(500) }, NOON + 2_000, middle);
     expect(granted(state, anAsk('first'), NOON + 11_400).notBefore).toBe(NOON + 11_500);
   });
 });
 
 describe('with concurrency above 1', () => {
-  const wish = { concurrency: 2, delay: fixed(1_000) };
+  const overrides = { concurrency: 2, delay: fixed(1_000) };
 
   test('starts still keep the gap, and an unreported lease counts as starting at its startBy', () => {
-    const { state, lease } = oneOutOneWaiting(wish);
+    const { state, lease } = oneHeldOneQueued(overrides);
     expect(lease.startBy).toBe(NOON + CONFIG.parallelStartWindowMs);
     const second = tickedOne(state, lease.startBy + 1_000 - CONFIG.grantLeadMs);
     expect(second.notBefore).toBe(lease.startBy + 1_000);
@@ -181,13 +181,13 @@ describe('with concurrency above 1', () => {
   });
 
   test('a reported start lets the next request start earlier', () => {
-    const { state, lease } = oneOutOneWaiting(wish);
+    const { state, lease } = oneHeldOneQueued(overrides);
     reportStarted(state, lease.id, { agoMs: 50, latestAt: null }, NOON + 150);
     expect(tickedOne(state, NOON + 900).notBefore).toBe(NOON + 1_100);
   });
 
   test('a lease reported as started and then as unused counts as started', () => {
-    const { state, lease } = oneOutOneWaiting(wish);
+    const { state, lease } = oneHeldOneQueued(overrides);
     reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON + 500);
     release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON + 600, middle);
     expect(tickedOne(state, NOON + 1_500).notBefore).toBe(NOON + 1_500);
@@ -195,33 +195,33 @@ describe('with concurrency above 1', () => {
   });
 
   test('no more leases are held than the next ticket allows', () => {
-    const { state, lease } = oneOutOneWaiting(wish);
+    const { state, lease } = oneHeldOneQueued(overrides);
     reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
     tickedOne(state, NOON + 1_000);
-    ask(state, anAsk('third', wish), NOON + 1_000, middle);
+    ask(state, anAsk('third', overrides), NOON + 1_000, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
-    release(state, { leaseId: lease.id, use: well(30_000) }, NOON + 30_000, middle);
+    release(state, { leaseId: lease.id, use: startedAgo(30_000) }, NOON + 30_000, middle);
     expect(ticked(state, NOON + 30_000)).toHaveLength(1);
   });
 
   test('a page of a crawl with concurrency 1 waits until no lease is held', () => {
     const state = openThrottle();
-    const lease = granted(state, anAsk('first', wish), NOON);
+    const lease = granted(state, anAsk('first', overrides), NOON);
     reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON);
-    ask(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON, middle);
+    ask(state, anAsk('alone', { ...overrides, concurrency: 1 }), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
 
   test('no lease is granted beside that of a crawl with concurrency 1', () => {
     const state = openThrottle();
-    const alone = granted(state, anAsk('alone', { ...wish, concurrency: 1 }), NOON);
+    const alone = granted(state, anAsk('alone', { ...overrides, concurrency: 1 }), NOON);
     reportStarted(state, alone.id, { agoMs: 0, latestAt: null }, NOON);
-    ask(state, anAsk('second', wish), NOON, middle);
+    ask(state, anAsk('second', overrides), NOON, middle);
     expect(ticked(state, NOON + 30_000)).toEqual([]);
   });
 
   test('a connection made too late keeps the gap, but says nothing about the site', () => {
-    const { state, lease } = oneOutOneWaiting(wish);
+    const { state, lease } = oneHeldOneQueued(overrides);
     const tooLate = lease.startBy + 500;
     const use = startedNow('unknown');
     release(state, { leaseId: lease.id, use }, tooLate, middle);
@@ -245,7 +245,7 @@ describe('the start window', () => {
   test('is four times the usual time from grant to start', () => {
     const state = openThrottle();
     const slow = granted(state, anAsk('slow'), NOON);
-    release(state, { leaseId: slow.id, use: well(0) }, NOON + 10_000, middle);
+    release(state, { leaseId: slow.id, use: startedAgo(0) }, NOON + 10_000, middle);
     expect(windowOf(granted(state, anAsk('next'), NOON + 20_000))).toBe(40_000);
   });
 
@@ -260,13 +260,13 @@ describe('the start window', () => {
   });
 
   describe('with concurrency above 1', () => {
-    const wish = { concurrency: 2, delay: fixed(0) };
+    const overrides = { concurrency: 2, delay: fixed(0) };
 
     /** The start windows of four leases, if each connection takes this long. */
     function windows(connectingMs: number, config?: Partial<ThrottleConfig>): number[] {
       const state = openThrottle(config);
       return [0, 1, 2, 3].map((n) => {
-        const lease = granted(state, anAsk(`t${n}`, wish), NOON + n * 100_000);
+        const lease = granted(state, anAsk(`t${n}`, overrides), NOON + n * 100_000);
         const use = startedNow('unknown');
         release(state, { leaseId: lease.id, use }, lease.notBefore + connectingMs, middle);
         return windowOf(lease);
@@ -292,11 +292,11 @@ describe('the start window', () => {
       state.persistedBounds.maxStartWindowMs = 3_000;
       state.grantToStartMs = 4_000;
       expect(boundsTooNarrow(state)).toBe(true);
-      const lease = granted(state, anAsk('early', wish), NOON);
+      const lease = granted(state, anAsk('early', overrides), NOON);
       expect(windowOf(lease)).toBe(3_000);
       endPersist(state, toStoredDomain(state, false));
       release(state, { leaseId: lease.id, use: { kind: 'unused' } }, NOON, middle);
-      expect(windowOf(granted(state, anAsk('late', wish), NOON))).toBe(8_000);
+      expect(windowOf(granted(state, anAsk('late', overrides), NOON))).toBe(8_000);
     });
   });
 });

@@ -195,14 +195,14 @@ describe('the operator', () => {
   });
 
   test('gets an error for an invalid delay', () => {
-    const refused = (raw: unknown) => {
+    const errorFor = (raw: unknown) => {
       const read = parseOperatorDelay(raw);
       return read.ok ? null : read.reason;
     };
-    expect(refused('soon')).toMatch(/^The delay "soon" is invalid: use a duration such as "30s", /);
-    expect(refused(undefined)).toMatch(/^The delay is missing: /);
+    expect(errorFor('soon')).toMatch(/^The delay "soon" is invalid: use a duration such as "30s", /);
+    expect(errorFor(undefined)).toMatch(/^The delay is missing: /);
     for (const bad of [30, '30', '15s-5s', '2d', fixed(-1), fixed(Number.NaN), fixed(1.5), {}, [1], true]) {
-      expect(refused(bad)).not.toBeNull();
+      expect(errorFor(bad)).not.toBeNull();
     }
   });
 

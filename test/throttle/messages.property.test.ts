@@ -45,9 +45,9 @@ const asks = fc
     targetConcurrency: fc.constantFrom(null, 1, 2),
     delay,
   })
-  .map(({ ticket, ...wish }): [string, Message] => [
+  .map(({ ticket, ...overrides }): [string, Message] => [
     `ask ${ticket}`,
-    (state, now) => ask(state, anAsk(ticket, wish), now, middle),
+    (state, now) => ask(state, anAsk(ticket, overrides), now, middle),
   ]);
 
 const uses: fc.Arbitrary<LeaseUse> = fc.oneof(

@@ -43,10 +43,10 @@ function request(
   state: ThrottleState,
   responseClass: ResponseClass,
   now: number,
-  wish: Partial<Ask> = {},
+  overrides: Partial<Ask> = {},
 ): void {
   tickets += 1;
-  report(state, granted(state, anAsk(`r${tickets}`, wish), now).id, responseClass, now);
+  report(state, granted(state, anAsk(`r${tickets}`, overrides), now).id, responseClass, now);
 }
 
 /** The site could not be reached at noon. */
@@ -56,8 +56,8 @@ function downSinceNoon(): ThrottleState {
   return state;
 }
 
-const asked = (state: ThrottleState, ticket: string, now: number, wish: Partial<Ask> = {}) =>
-  ask(state, anAsk(ticket, wish), now, middle);
+const asked = (state: ThrottleState, ticket: string, now: number, overrides: Partial<Ask> = {}) =>
+  ask(state, anAsk(ticket, overrides), now, middle);
 
 describe('an origin that cannot be reached', () => {
   test('is down: an ask is answered with the time and the reason, and is not queued', () => {
@@ -99,13 +99,13 @@ describe('an origin that cannot be reached', () => {
 
   test('is probed by one page after the retry time, while the others wait for the result', () => {
     const state = openThrottle();
-    const wish = { concurrency: 3, delay: fixed(0) };
-    const first = granted(state, anAsk('first', wish), NOON);
-    for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON, { ...wish, concurrency: 1 });
+    const overrides = { concurrency: 3, delay: fixed(0) };
+    const first = granted(state, anAsk('first', overrides), NOON);
+    for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON, { ...overrides, concurrency: 1 });
     report(state, first.id, 'unreachable', NOON);
     const probe = tickedOne(state, NOON + FIRST_MS);
     expect(probe.ticket).toBe('a');
-    expect(asked(state, 'd', NOON + FIRST_MS + 1, wish).kind).toBe('queued');
+    expect(asked(state, 'd', NOON + FIRST_MS + 1, overrides).kind).toBe('queued');
     expect(ticked(state, NOON + FIRST_MS + 1_000)).toEqual([]);
     report(state, probe.id, 'ok', NOON + FIRST_MS + 2_000);
     expect(tickedOne(state, NOON + FIRST_MS + 2_000).ticket).toBe('b');
@@ -204,10 +204,11 @@ describe('a single failed connection', () => {
 
   test('does not affect another origin of the domain', () => {
     const state = openThrottle();
-    const wish = { delay: fixed(1_000) };
-    const first = granted(state, anAsk('first', { ...wish, origin: OTHER }), NOON);
-    for (const ticket of ['dead', 'dead too']) asked(state, ticket, NOON, { ...wish, origin: OTHER });
-    for (const [n, priority] of [9, 9, 1].entries()) asked(state, `well ${n}`, NOON, { ...wish, priority });
+    const overrides = { delay: fixed(1_000) };
+    const first = granted(state, anAsk('first', { ...overrides, origin: OTHER }), NOON);
+    for (const ticket of ['dead', 'dead too']) asked(state, ticket, NOON, { ...overrides, origin: OTHER });
+    for (const [n, priority] of [9, 9, 1].entries())
+      asked(state, `well ${n}`, NOON, { ...overrides, priority });
     report(state, first.id, 'unreachable', NOON);
     const order = [1, 2, 3].map((n) => {
       const lease = tickedOne(state, NOON + n * 1_000);
@@ -224,11 +225,11 @@ describe('a single failed connection', () => {
 
   test('does not change the order of the pages behind it', () => {
     const state = openThrottle();
-    const wish = { delay: fixed(1_000) };
-    const first = granted(state, anAsk('first', { ...wish, origin: OTHER }), NOON);
-    asked(state, 'dead', NOON, { ...wish, origin: OTHER });
-    for (const old of ['old 1', 'old 2']) asked(state, old, NOON, { ...wish, priority: 9 });
-    for (let n = 0; n < 10; n += 1) asked(state, String(n), NOON, { ...wish, priority: 1 });
+    const overrides = { delay: fixed(1_000) };
+    const first = granted(state, anAsk('first', { ...overrides, origin: OTHER }), NOON);
+    asked(state, 'dead', NOON, { ...overrides, origin: OTHER });
+    for (const old of ['old 1', 'old 2']) asked(state, old, NOON, { ...overrides, priority: 9 });
+    for (let n = 0; n < 10; n += 1) asked(state, String(n), NOON, { ...overrides, priority: 1 });
     report(state, first.id, 'unreachable', NOON);
     const order = Array.from({ length: 12 }, (_, n) => {
       const now = NOON + (n + 1) * 1_000;
@@ -241,9 +242,9 @@ describe('a single failed connection', () => {
 
   test('counts once for requests in flight together, and not at all if a later one succeeded', () => {
     const state = openThrottle();
-    const wish = { concurrency: 4, delay: fixed(0) };
+    const overrides = { concurrency: 4, delay: fixed(0) };
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((ticket) => {
-      const lease = granted(state, anAsk(ticket, wish), NOON);
+      const lease = granted(state, anAsk(ticket, overrides), NOON);
       return lease.id;
     });
     report(state, b ?? '', 'ok', NOON);

@@ -4,8 +4,8 @@ import { nextInQueue, positionOf, removeGranted, upcoming } from '../../src/thro
 import type { Queue, QueuedTicket } from '../../src/throttle/state.ts';
 import { anAsk, NOON } from './support.ts';
 
-function lineOf(...tickets: Array<[ticket: string, wish?: Partial<QueuedTicket>]>): Queue {
-  const waiting = tickets.map(([ticket, wish]) => ({ ...anAsk(ticket, wish), askedAt: NOON }));
+function queueOf(...tickets: Array<[ticket: string, overrides?: Partial<QueuedTicket>]>): Queue {
+  const waiting = tickets.map(([ticket, overrides]) => ({ ...anAsk(ticket, overrides), askedAt: NOON }));
   return { waiting, served: [], passedOldest: 0 };
 }
 
@@ -13,11 +13,11 @@ const order = (queue: Queue) => upcoming(queue, queue.waiting.length).map(({ tic
 
 describe('the queue', () => {
   test('serves the pages of a crawl in order of arrival', () => {
-    expect(order(lineOf(['a'], ['b'], ['c']))).toEqual(['a', 'b', 'c']);
+    expect(order(queueOf(['a'], ['b'], ['c']))).toEqual(['a', 'b', 'c']);
   });
 
   test('serves the better priority first', () => {
-    expect(order(lineOf(['a', { priority: 3 }], ['b', { priority: 2 }], ['c', { priority: 1 }]))).toEqual([
+    expect(order(queueOf(['a', { priority: 3 }], ['b', { priority: 2 }], ['c', { priority: 1 }]))).toEqual([
       'c',
       'b',
       'a',
@@ -25,12 +25,12 @@ describe('the queue', () => {
   });
 
   test('lets crawls take turns within a priority', () => {
-    const queue = lineOf(['a1'], ['a2'], ['a3'], ['b1', { crawlId: 'b' }], ['b2', { crawlId: 'b' }]);
+    const queue = queueOf(['a1'], ['a2'], ['a3'], ['b1', { crawlId: 'b' }], ['b2', { crawlId: 'b' }]);
     expect(order(queue)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
   test('does not let a crawl that returns at once overtake crawls that have waited', () => {
-    const queue = lineOf(['many1'], ['many2'], ['single1', { crawlId: 'single' }]);
+    const queue = queueOf(['many1'], ['many2'], ['single1', { crawlId: 'single' }]);
     for (const expected of ['many1', 'single1', 'many2']) {
       const next = nextInQueue(queue);
       expect(next?.ticket).toBe(expected);
@@ -42,7 +42,7 @@ describe('the queue', () => {
   });
 
   test('serves a page first that has spent its slot on robots.txt', () => {
-    expect(order(lineOf(['a', { priority: 1 }], ['b', { priority: 9, atFront: true }]))).toEqual(['b', 'a']);
+    expect(order(queueOf(['a', { priority: 1 }], ['b', { priority: 9, atFront: true }]))).toEqual(['b', 'a']);
   });
 
   test('gives every fifth grant to the oldest ticket', () => {
@@ -50,12 +50,12 @@ describe('the queue', () => {
       `u${n}`,
       { priority: 1 },
     ]);
-    const queue = lineOf(['old1', { priority: 9 }], ['old2', { priority: 9 }], ...urgent);
+    const queue = queueOf(['old1', { priority: 9 }], ['old2', { priority: 9 }], ...urgent);
     expect(order(queue)).toEqual(['u0', 'u1', 'u2', 'u3', 'old1', 'u4', 'u5', 'u6', 'u7', 'old2', 'u8']);
   });
 });
 
-const waitings = fc
+const ticketLists = fc
   .array(
     fc.record({
       crawlId: fc.constantFrom('a', 'b', 'c', 'd'),
@@ -64,14 +64,18 @@ const waitings = fc
     }),
     { maxLength: 60 },
   )
-  .chain((wishes) =>
-    fc.boolean().map((plain) => wishes.map((wish) => (plain ? { ...wish, atFront: false } : wish))),
+  .chain((records) =>
+    fc
+      .boolean()
+      .map((plain) => records.map((overrides) => (plain ? { ...overrides, atFront: false } : overrides))),
   )
-  .map((wishes) => wishes.map((wish, n): QueuedTicket => ({ ...anAsk(`t${n}`, wish), askedAt: NOON + n })));
+  .map((records) =>
+    records.map((overrides, n): QueuedTicket => ({ ...anAsk(`t${n}`, overrides), askedAt: NOON + n })),
+  );
 
 test('no ticket starves: later tickets pass the oldest one at most four times', () => {
   fc.assert(
-    fc.property(waitings, waitings, (old, newcomers) => {
+    fc.property(ticketLists, ticketLists, (old, newcomers) => {
       const queue: Queue = { waiting: [...old], served: [], passedOldest: 0 };
       let oldest: QueuedTicket | undefined;
       let passed = 0;
@@ -90,7 +94,7 @@ test('no ticket starves: later tickets pass the oldest one at most four times', 
 
 test('every ticket in the queue is served exactly once', () => {
   fc.assert(
-    fc.property(waitings, (waiting) => {
+    fc.property(ticketLists, (waiting) => {
       const served = order({ waiting, served: [], passedOldest: 0 });
       expect([...served].sort()).toEqual(waiting.map(({ ticket }) => ticket).sort());
     }),
@@ -99,7 +103,7 @@ test('every ticket in the queue is served exactly once', () => {
 
 test('positions are exact while priorities are equal', () => {
   fc.assert(
-    fc.property(waitings, (mixed) => {
+    fc.property(ticketLists, (mixed) => {
       const waiting = mixed.map((ticket) => ({ ...ticket, priority: 5 }));
       const queue: Queue = { waiting, served: ['c', 'a'], passedOldest: 0 };
       const fronts = waiting.filter(({ atFront }) => atFront).length;
@@ -113,11 +117,11 @@ test('positions are exact while priorities are equal', () => {
 
 test('a position is never beyond the end of the queue', () => {
   fc.assert(
-    fc.property(waitings, fc.nat(4), (waiting, passedOldest) => {
+    fc.property(ticketLists, fc.nat(4), (waiting, passedOldest) => {
       for (const ticket of waiting) {
-        const place = positionOf({ waiting, served: ['c', 'a'], passedOldest }, ticket);
-        expect(place).toBeGreaterThanOrEqual(1);
-        expect(place).toBeLessThanOrEqual(waiting.length);
+        const position = positionOf({ waiting, served: ['c', 'a'], passedOldest }, ticket);
+        expect(position).toBeGreaterThanOrEqual(1);
+        expect(position).toBeLessThanOrEqual(waiting.length);
       }
     }),
   );

@@ -52,7 +52,7 @@ export function openThrottle(config: Partial<ThrottleConfig> = {}): ThrottleStat
   return state;
 }
 
-export function anAsk(ticket: string, wish: Partial<Ask> = {}): Ask {
+export function anAsk(ticket: string, overrides: Partial<Ask> = {}): Ask {
   return {
     ticket,
     workflowId: `page-${ticket}`,
@@ -64,7 +64,7 @@ export function anAsk(ticket: string, wish: Partial<Ask> = {}): Ask {
     concurrency: 1,
     targetConcurrency: null,
     maxFetchMs: 60_000,
-    ...wish,
+    ...overrides,
   };
 }
 

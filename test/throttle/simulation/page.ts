@@ -14,7 +14,7 @@ export class Page implements Receiver {
   readonly #host: Host;
   readonly #wire: Wire;
   readonly #machines: [Machine, ...Machine[]];
-  readonly #wish: Omit<Ask, 'ticket'>;
+  readonly #template: Omit<Ask, 'ticket'>;
   readonly #passedOn = new Set<string>();
   #tickets = 0;
   #waiting = false;
@@ -27,14 +27,14 @@ export class Page implements Receiver {
     host: Host,
     wire: Wire,
     machines: [Machine, ...Machine[]],
-    wish: Omit<Ask, 'ticket'>,
+    template: Omit<Ask, 'ticket'>,
   ) {
     this.#world = world;
     this.#host = host;
     this.#wire = wire;
     this.#machines = machines;
-    this.#wish = wish;
-    host.pages.set(wish.workflowId, this);
+    this.#template = template;
+    host.pages.set(template.workflowId, this);
   }
 
   wantSlot(): void {
@@ -68,11 +68,11 @@ export class Page implements Receiver {
   }
 
   get #ticket(): string {
-    return `${this.#wish.workflowId}/${this.#tickets}`;
+    return `${this.#template.workflowId}/${this.#tickets}`;
   }
 
   #ask(): void {
-    const asked = { ...this.#wish, ticket: this.#ticket };
+    const asked = { ...this.#template, ticket: this.#ticket };
     this.#askAgainAfter(10_000);
     const [first, ...others] = this.#machines;
     this.#world.oneOf(first, ...others).call(

@@ -41,12 +41,12 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
   const site = new Site(world, scenario.connectingMs);
   const wire = new Wire(world, host, site);
   const machines: [Machine, Machine] = [new Machine(world, true), new Machine(world, false)];
-  const pages = scenario.crawls.flatMap(({ pages, ...wish }, crawl) =>
+  const pages = scenario.crawls.flatMap(({ pages, ...settings }, crawl) =>
     Array.from({ length: pages }, (_, n) => {
       const names = { workflowId: `page-${crawl}-${n}`, crawlId: `crawl-${crawl}` };
       const atFront = world.chance(0.1);
       const origin = world.oneOf(...ORIGINS);
-      const asked = { ...names, ...wish, origin, atFront, maxFetchMs: 10_000 };
+      const asked = { ...names, ...settings, origin, atFront, maxFetchMs: 10_000 };
       return new Page(world, host, wire, machines, asked);
     }),
   );
