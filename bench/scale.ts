@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { PRESETS } from '../src/config/presets.ts';
+import { loadConfig } from '../src/config/index.ts';
 import type { Database } from '../src/storage/database.ts';
 import { throttleId } from '../workflows/ids.ts';
 import { log, withEnvironment } from './environment.ts';
@@ -15,7 +15,7 @@ const SMALL = { hosts: 2_000, pages: 3 };
 /** Enough for the large domain's throttle to continue as new. `npm run bench -- scale 8000` fetches all small domains. */
 const MAX_PAGES = 2_500;
 /** The window of the default preset. */
-const WINDOW = PRESETS.smallweb.window;
+const WINDOW = loadConfig({ env: {}, cwd: '/' }).crawl.window;
 /** Temporal suggests continuing as new at 4,096 events; the throttle does so once its updates are finished. */
 const MAX_HISTORY = 4_500;
 const POLL_INTERVAL_MS = 2_000;

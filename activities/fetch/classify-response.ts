@@ -1,7 +1,7 @@
 /** What an answer to the request for a page means for that page. */
 
-import { formatBytes } from '../../src/config/bytes.ts';
 import type { AttemptReport, Found, RobotsDirectives } from '../../src/core/attempt.ts';
+import { formatBytes } from '../../src/core/bytes.ts';
 import { truncateText } from '../../src/core/format.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { UrlRules } from '../../src/core/settings.ts';

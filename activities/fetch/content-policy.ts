@@ -2,7 +2,7 @@
 
 import type { CrawlSettings, FetchLimits } from '../../src/core/settings.ts';
 import { isHtmlType, matchesType } from '../../src/http/index.ts';
-import { mayBeSitemap } from '../../src/sitemaps/index.ts';
+import { MAX_SITEMAP_BYTES, mayBeSitemap } from '../../src/sitemaps/index.ts';
 
 export interface Wanted {
   accept: string;
@@ -29,10 +29,10 @@ function wantedOfPage({ fetch, keepTypes }: CrawlSettings): Wanted {
   };
 }
 
-function wantedOfSitemap({ fetch, maxSitemapBytes }: CrawlSettings): Wanted {
+function wantedOfSitemap({ fetch }: CrawlSettings): Wanted {
   return {
     accept: 'application/xml,text/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5',
-    limits: { ...fetch, maxBodyBytes: maxSitemapBytes },
+    limits: { ...fetch, maxBodyBytes: MAX_SITEMAP_BYTES },
     kindOf: (type) => (mayBeSitemap(type) ? 'document' : null),
     refusal: (what) => `Not a sitemap but ${what}.`,
   };

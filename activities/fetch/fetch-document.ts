@@ -90,8 +90,7 @@ export async function fetchDocument(
 }
 
 export function agentFor({ agents }: Deps, { resolve, allowNetwork, fetch }: CrawlSettings) {
-  const { connectTimeoutMs, maxHeaderBytes } = fetch;
-  return agents.agentFor({ resolve, allowNetwork, connectTimeoutMs, maxHeaderBytes });
+  return agents.agentFor({ resolve, allowNetwork, connectTimeoutMs: fetch.connectTimeoutMs });
 }
 
 /** What becomes of a page whose address the network policy refuses. */

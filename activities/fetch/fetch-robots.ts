@@ -138,7 +138,7 @@ async function noteCrawlDelay(
   if (delayMs !== null && delayMs > maxCrawlDelayMs) {
     log.warn(
       { origin, crawlDelayMs: delayMs, maxCrawlDelayMs },
-      'robots.txt asks for a Crawl-delay above throttle.maxCrawlDelay, which is kept instead',
+      'robots.txt asks for a Crawl-delay above maxCrawlDelay, which is kept instead',
     );
   }
   lease.noteCrawlDelay({ origin, delayMs }, domain);

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { ParsedRef } from '../../src/core/attempt.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
-import { readSitemap as read, type SitemapFormat } from '../../src/sitemaps/index.ts';
+import { MAX_SITEMAP_BYTES, readSitemap as read, type SitemapFormat } from '../../src/sitemaps/index.ts';
 import { registerEntries } from '../../src/storage/frontier/register-sitemap-entries.ts';
 import { type SkipCounts, sumSkips } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
@@ -58,7 +58,7 @@ async function readIntoFrontier(
 ): Promise<SitemapRead> {
   const { settings } = await crawlOf(crawlId);
   const context = Context.current();
-  const source = { url, contentType, maxBytes: settings.maxSitemapBytes };
+  const source = { url, contentType, maxBytes: MAX_SITEMAP_BYTES };
   let skipped: SkipCounts = {};
   const { format, entries, tooLong, cut } = await read(store.stream(contentHash), source, async (batch) => {
     context.cancellationSignal.throwIfAborted();

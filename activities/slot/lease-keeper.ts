@@ -111,7 +111,7 @@ export class LeaseKeeper {
     if (retryAfterMs !== null && retryAfterMs > maxRetryAfterMs) {
       this.deps.log.warn(
         { url, retryAfterMs, maxRetryAfterMs },
-        'the site asks for a Retry-After above throttle.maxRetryAfter, which is kept instead',
+        'the site asks for a Retry-After above maxRetryAfter, which is kept instead',
       );
     }
     this.ended = {

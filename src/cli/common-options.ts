@@ -1,5 +1,5 @@
 /** Options that every command has: the settings they lead to, and commands for users to type that keep them. */
-import { type AmbleConfig, BadInput, loadConfig } from '../config/index.ts';
+import { type AmbleConfig, BadInput, loadConfig, type TuningChanges } from '../config/index.ts';
 
 export interface CommonOptions {
   home?: string;
@@ -7,9 +7,18 @@ export interface CommonOptions {
 }
 
 /** `flags` are further settings by key. Those left undefined come from the environment, the file or the defaults. */
-export function configFor({ home, config }: CommonOptions, flags: Record<string, unknown> = {}): AmbleConfig {
+export function configFor(
+  { home, config }: CommonOptions,
+  flags: Record<string, unknown> = {},
+  tuning?: TuningChanges,
+): AmbleConfig {
   const given = Object.entries({ ...flags, home, config }).filter(([, value]) => value !== undefined);
-  return loadConfig({ env: process.env, cwd: process.cwd(), flags: Object.fromEntries(given) });
+  return loadConfig({
+    env: process.env,
+    cwd: process.cwd(),
+    flags: Object.fromEntries(given),
+    ...(tuning && { tuning }),
+  });
 }
 
 /** A command to copy and paste, with the options that lead to the same home. */

@@ -1,7 +1,8 @@
 /** What an operator can change about a domain, and how its row shows that the change is stored. */
 import type { UpdateDefinition } from '@temporalio/common';
 import { pauseUpdate, resetUpdate, resumeUpdate } from '../../workflows/messages.ts';
-import { BadInput, parseDelayRange } from '../config/index.ts';
+import { BadInput } from '../config/index.ts';
+import { parseDelayRange } from '../core/duration.ts';
 import type { StoredDomain } from '../core/slot-protocol.ts';
 import type { ThrottleView } from '../throttle/view.ts';
 

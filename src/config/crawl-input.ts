@@ -1,13 +1,13 @@
-/** What the Crawl workflow may be started with, by this program or by anybody with the Temporal CLI. */
+/** The input of the Crawl workflow, which this program sends and which people send with the Temporal CLI. */
 import { z } from 'zod';
 import { BadInput } from '../core/bad-input.ts';
 import type { CrawlSettings, Seed, UrlRules } from '../core/settings.ts';
 import { normaliseUrl, type PolitenessUnit } from '../urls/index.ts';
-import { crawlShape, toCrawlSettings, writeCrawlSettings } from './crawl-schema.ts';
-import { isPlainObject } from './keys.ts';
-import { type Layer, parseLayers } from './layers.ts';
-import { whyRulesUnusable, word } from './policies.ts';
-import { count } from './values.ts';
+import { crawlShape, toCrawlSettings } from './crawl-schema.ts';
+import { isPlainObject, type Layer, parseLayers } from './layers.ts';
+import { whyRulesUnusable } from './policies.ts';
+import type { AmbleConfig } from './schema.ts';
+import { count, label } from './values.ts';
 
 const EXAMPLE = '{"seeds":["https://example.org/"],"delay":"10s"}';
 
@@ -15,7 +15,7 @@ const crawlSchema = z.strictObject(crawlShape);
 
 const seedSchema = z.strictObject({
   url: z.string('a URL in quotes'),
-  keyword: word('a keyword').nullish(),
+  keyword: label('a keyword').nullish(),
   priority: count(1).nullish(),
 });
 
@@ -25,43 +25,42 @@ export interface CrawlRequest {
   settings: CrawlSettings;
 }
 
-/** What a crawl finds where it is to run. */
-export interface CrawlGround {
-  /** Settings of crawls that do not say otherwise. */
-  crawl: CrawlSettings;
-  politenessKey: PolitenessUnit;
+/** The part of a configuration that decides how an input is read. */
+export type CrawlContext = Pick<AmbleConfig, 'crawlDefaults' | 'crawlTuning' | 'politenessKey'>;
+
+/** An input that asks for exactly the settings of this configuration, whatever the worker's own defaults are. */
+export function createCrawlInput(
+  seeds: readonly unknown[],
+  { crawlDefaults, politenessKey }: CrawlContext,
+): Record<string, unknown> {
+  return { ...crawlDefaults, politenessKey, seeds };
 }
 
 /** Throws BadInput with one sentence that says what is wrong. */
 export function parseCrawlInput(
   input: unknown,
-  { crawl: defaults, politenessKey }: CrawlGround,
+  { crawlDefaults, crawlTuning, politenessKey }: CrawlContext,
 ): CrawlRequest {
   if (!isPlainObject(input)) {
     throw new BadInput(`A crawl's input must be one JSON object such as ${EXAMPLE}.`);
   }
-  const { seeds, politenessKey: wantedKey = politenessKey, ...given } = input;
-  refuseOtherKey(wantedKey, politenessKey);
+  const { seeds, politenessKey: requestedKey = politenessKey, ...values } = input;
+  refuseOtherKey(requestedKey, politenessKey);
   const layers: Layer[] = [
-    { values: given, call: (path) => `"${path.join('.')}" in the crawl's input` },
-    { values: writeCrawlSettings(defaults), call: (path) => `the default of "${path.join('.')}"` },
+    { values, nameOf: (path) => `"${path.join('.')}" in the crawl's input` },
+    { values: crawlDefaults, nameOf: (path) => `the default of "${path.join('.')}"` },
   ];
-  const settings = toCrawlSettings(parseLayers(crawlSchema, layers));
+  const settings = toCrawlSettings(parseLayers(crawlSchema, layers), crawlTuning);
   const unusable = whyRulesUnusable(settings.domains, politenessKey);
   if (unusable !== null) throw new BadInput(unusable);
   return { seeds: parseSeeds(seeds, settings.urls), settings };
 }
 
-/** An input that asks for exactly these settings, whatever the worker's own defaults are. */
-export function writeCrawlInput({ seeds, settings }: CrawlRequest, politenessKey: PolitenessUnit) {
-  return { seeds: seeds.map(writeSeed), politenessKey, ...writeCrawlSettings(settings) };
-}
-
-/** Not a setting of a crawl, but people try; and a worker set up otherwise than who starts the crawl must not take it. */
-function refuseOtherKey(wanted: unknown, held: PolitenessUnit): void {
-  if (wanted === held) return;
+/** Not a setting of a crawl, but people try; and a worker must refuse a crawl from a program that is configured differently. */
+function refuseOtherKey(requested: unknown, configured: PolitenessUnit): void {
+  if (requested === configured) return;
   throw new BadInput(
-    `The crawl wants one gap per ${typeof wanted === 'string' ? wanted : JSON.stringify(wanted)}, but this installation keeps one per ${held}, and a server with two would be asked too often: leave "politenessKey" out, or change it for the whole installation.`,
+    `The crawl asks for one gap per ${typeof requested === 'string' ? requested : JSON.stringify(requested)}, but this installation keeps one per ${configured}, and a server with two gaps would be asked too often: leave "politenessKey" out, or change it for the whole installation.`,
   );
 }
 
@@ -76,25 +75,20 @@ function parseSeeds(raw: unknown, rules: UrlRules): Seed[] {
   return [...seeds.values()];
 }
 
-/** A URL alone, or with what its pages shall carry: `{"url": ..., "keyword": ..., "priority": ...}`. */
+/** A URL, or an object with what its pages shall carry: `{"url": ..., "keyword": ..., "priority": ...}`. */
 function parseSeed(raw: unknown, rules: UrlRules): Seed {
   if (typeof raw !== 'string' && !isPlainObject(raw))
     throw new BadInput(`The seed ${JSON.stringify(raw)} is not a URL in quotes.`);
   const layer: Layer = {
     values: typeof raw === 'string' ? { url: raw } : raw,
-    call: (path) => `"${path.join('.')}" of the seed ${JSON.stringify(raw)}`,
+    nameOf: (path) => `"${path.join('.')}" of the seed ${JSON.stringify(raw)}`,
   };
   const { url, keyword, priority } = parseLayers(seedSchema, [layer]);
   const normalised = normaliseUrl(url.trim(), undefined, rules);
   if (normalised.ok) return { url: normalised.url, keyword: keyword ?? null, priority: priority ?? null };
-  // A login that was typed along does not belong on a screen or in a log.
+  // A password in the URL must not appear on a screen or in a log.
   const shown = url.replace(/\/\/[^/?#]*@/, '//');
   throw new BadInput(
     `The seed "${shown}" is not a URL that can be crawled (${normalised.reason}); write it out as in https://example.org/.`,
   );
-}
-
-function writeSeed({ url, keyword, priority }: Seed) {
-  if (keyword === null && priority === null) return url;
-  return { url, ...(keyword !== null && { keyword }), ...(priority !== null && { priority }) };
 }

@@ -1,13 +1,7 @@
-/** Configuration: one schema, four sources, sentences for what is wrong. */
+/** Configuration: one schema, four sources, and errors that name the source. */
 export { BadInput } from '../core/bad-input.ts';
-export {
-  formatDelayRange,
-  parseDelayRange,
-  parseDuration,
-  serializeDuration as formatDuration,
-} from '../core/duration.ts';
-export { type CrawlGround, type CrawlRequest, parseCrawlInput, writeCrawlInput } from './crawl-input.ts';
-export { CONFIG_KEYS, type ConfigKey } from './keys.ts';
+export { type CrawlContext, type CrawlRequest, createCrawlInput, parseCrawlInput } from './crawl-input.ts';
 export { type ConfigSources, loadConfig } from './load.ts';
-export { PRESET_NAMES } from './presets.ts';
-export type { AmbleConfig, LogLevel, RobotsConfig } from './schema.ts';
+export { PRESET_NAMES, type PresetName } from './presets.ts';
+export { type AmbleConfig, CONFIG_KEYS, type ConfigKey, type LogLevel, type RobotsConfig } from './schema.ts';
+export type { TuningChanges } from './tuning.ts';

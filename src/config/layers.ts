@@ -1,37 +1,57 @@
-/** Sources of settings, stacked: the first that holds a key decides, and a bad value is blamed on its source. */
+/** Sources of settings in order: the first that holds a key decides, and an error names the source of the bad value. */
 import type { z } from 'zod';
 import { BadInput } from '../core/bad-input.ts';
-import { isPlainObject, valueAt } from './keys.ts';
 import { isPresetName, PRESETS } from './presets.ts';
 
 export interface Layer {
   values: Record<string, unknown>;
   /** What people call a key of this source: `--delay`, `AMBLE_DELAY`, `"delay" in amble.config.json`. */
-  call(path: readonly PropertyKey[]): string;
+  nameOf(path: readonly PropertyKey[]): string;
 }
 
-/** Values nobody should find in a log: the database's URL has a password in it. */
+/** Values that must not appear in a log: the database's URL has a password in it. */
 const SECRET_KEYS = new Set(['databaseUrl']);
 
-/** Tables of rules are replaced as a whole, like lists: what a nearer source leaves out must not come back. */
-const REPLACED_WHOLE = new Set(['domains']);
+/** Tables that a nearer source replaces as a whole, like lists: what it leaves out must not come back from below. */
+const REPLACED_WHOLE = new Set(['domains', 'resolve']);
 
-/** First layer first. Throws BadInput with a sentence about the first thing that is wrong. */
-export function parseLayers<S extends z.ZodType>(schema: S, layers: readonly Layer[]): z.output<S> {
-  const stacked = layers.flatMap(withPreset);
-  const merged = [...stacked]
+/** The layers, nearest first, as one; a preset counts right below the layer that names it. */
+export function mergeLayers(layers: readonly Layer[]): Record<string, unknown> {
+  return layers
+    .flatMap(withPreset)
     .reverse()
     .reduce<Record<string, unknown>>((below, { values }) => merge(below, values), {});
-  const parsed = schema.safeParse(merged);
-  if (parsed.success) return parsed.data;
-  throw new BadInput(explain(parsed.error.issues, stacked));
 }
 
-/** A preset counts where it is named: under what its own source says, above every source below. */
+/** Throws BadInput with one sentence about the first error. */
+export function parseLayers<S extends z.ZodType>(schema: S, layers: readonly Layer[]): z.output<S> {
+  const parsed = schema.safeParse(mergeLayers(layers));
+  if (parsed.success) return parsed.data;
+  throw new BadInput(explain(parsed.error.issues, layers.flatMap(withPreset)));
+}
+
+/** What a nested value holds at a path; undefined if the path leads nowhere. */
+export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value: unknown = root;
+  for (const key of path) {
+    if (Array.isArray(value)) value = value[Number(key)];
+    else if (isPlainObject(value)) value = value[String(key)];
+    else return undefined;
+  }
+  return value;
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function withPreset(layer: Layer): Layer[] {
   const { preset } = layer.values;
   if (!isPresetName(preset)) return [layer];
-  return [layer, { values: PRESETS[preset], call: (path) => `"${path.join('.')}" of the preset ${preset}` }];
+  return [
+    layer,
+    { values: PRESETS[preset], nameOf: (path) => `"${path.join('.')}" of the preset ${preset}` },
+  ];
 }
 
 function merge(below: Record<string, unknown>, above: Record<string, unknown>): Record<string, unknown> {
@@ -44,8 +64,8 @@ function merge(below: Record<string, unknown>, above: Record<string, unknown>): 
   return merged;
 }
 
-/** What zod calls the shapes of JSON, in words. */
-const SHAPES: Readonly<Record<string, string>> = {
+/** zod's names of JSON types, as people say them. */
+const JSON_TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
   array: 'a list',
@@ -58,19 +78,19 @@ function explain(issues: readonly z.core.$ZodIssue[], layers: readonly Layer[]):
     const path = [...issue.path, issue.keys[0] ?? ''];
     return `${sourceOf(path, layers)} is not a setting; docs/configuration.md lists them all.`;
   }
-  const wanted = (issue.code === 'invalid_type' && SHAPES[issue.expected]) || issue.message;
-  return `${sourceOf(issue.path, layers)} is ${shown(issue.path, layers)}, but must be ${wanted}.`;
+  const expected = (issue.code === 'invalid_type' && JSON_TYPES[issue.expected]) || issue.message;
+  return `${sourceOf(issue.path, layers)} is ${shown(issue.path, layers)}, but must be ${expected}.`;
 }
 
 function holderOf(path: readonly PropertyKey[], layers: readonly Layer[]): Layer | undefined {
   return layers.find(({ values }) => valueAt(values, path) !== undefined);
 }
 
-/** Of a part that is missing, the source of what it is missing from. */
+/** A missing part belongs to the source of the table that lacks it. */
 function sourceOf(path: readonly PropertyKey[], layers: readonly Layer[]): string {
   for (let length = path.length; length >= 0; length -= 1) {
     const holder = holderOf(path.slice(0, length), layers);
-    if (holder) return holder.call(path);
+    if (holder) return holder.nameOf(path);
   }
   return `"${path.join('.')}"`;
 }

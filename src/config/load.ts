@@ -3,35 +3,47 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BadInput } from '../core/bad-input.ts';
 import { messageOf } from '../core/error-chain.ts';
-import { CONFIG_KEYS, isPlainObject } from './keys.ts';
-import { type Layer, parseLayers } from './layers.ts';
+import { isPlainObject, type Layer, mergeLayers, parseLayers } from './layers.ts';
 import { whyRulesUnusable } from './policies.ts';
-import { type AmbleConfig, configSchema, DEFAULTS, toConfig } from './schema.ts';
+import { type AmbleConfig, CONFIG_KEYS, configSchema, DEFAULTS, toConfig } from './schema.ts';
+import { parseTuning, type Tuning, type TuningChanges } from './tuning.ts';
 
 const CONFIG_FILE = 'amble.config.json';
 
-/** The file's own place cannot stand in the file. */
+/** The place of the file cannot be set in the file. */
 const CONFIG_FILE_ENV = 'AMBLE_CONFIG';
+
+/** For this project's own tests of the real program; see tuning.ts. */
+const TUNING_ENV = 'AMBLE_TEST_TUNING';
 
 export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   /** By key, nested as in the file; `config` names the file itself. */
   flags?: Record<string, unknown>;
+  tuning?: TuningChanges;
 }
 
-export function loadConfig({ env, cwd, flags = {} }: ConfigSources): AmbleConfig {
+export function loadConfig({ env, cwd, flags = {}, tuning }: ConfigSources): AmbleConfig {
   const { config: file = env[CONFIG_FILE_ENV] || undefined, ...values } = flags;
   const layers: Layer[] = [
-    { values, call: flagName },
-    { values: fromEnvironment(env), call: envNameOf },
+    { values, nameOf: flagName },
+    { values: fromEnvironment(env), nameOf: envNameOf },
     fromFile(file, cwd),
-    { values: DEFAULTS, call: (path) => `the default of "${path.join('.')}"` },
+    { values: DEFAULTS, nameOf: (path) => `the default of "${path.join('.')}"` },
   ];
-  const config = toConfig(parseLayers(configSchema, layers), cwd);
+  const config = toConfig(parseLayers(configSchema, layers), {
+    merged: mergeLayers(layers),
+    tuning: tuning ? parseTuning(tuning, 'The tuning') : tuningFrom(env[TUNING_ENV]),
+    cwd,
+  });
   const unusable = whyRulesUnusable(config.crawl.domains, config.politenessKey);
   if (unusable !== null) throw new BadInput(unusable);
   return config;
+}
+
+function tuningFrom(raw: string | undefined): Tuning {
+  return parseTuning(raw ? parseJson(raw, TUNING_ENV) : {}, TUNING_ENV);
 }
 
 function flagName(path: readonly PropertyKey[]): string {
@@ -47,7 +59,7 @@ function envNameOf(path: readonly PropertyKey[]): string {
 
 function fromEnvironment(env: ConfigSources['env']): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  const known = new Set([CONFIG_FILE_ENV]);
+  const known = new Set([CONFIG_FILE_ENV, TUNING_ENV]);
   for (const { path, env: name } of CONFIG_KEYS) {
     known.add(name);
     // Compose files and shells pass unset variables on as empty ones.
@@ -63,13 +75,13 @@ function fromEnvironment(env: ConfigSources['env']): Record<string, unknown> {
   return values;
 }
 
-/** Lists and tables may be written in a variable as they are in the file. */
+/** Lists and tables may be written in a variable as in the file. */
 function structured(raw: string): unknown {
   if (!/^[[{]/.test(raw)) return raw;
   try {
     return JSON.parse(raw);
   } catch {
-    // The schema says what it wants instead.
+    // The schema refuses the text, and names what it expects instead.
     return raw;
   }
 }
@@ -86,18 +98,18 @@ function put(values: Record<string, unknown>, [first, ...rest]: readonly string[
   put(inner, rest, value);
 }
 
-/** A file that was named must be there; the one in the working directory may be missing. */
+/** A file that was named must exist; the one in the working directory may be missing. */
 function fromFile(named: unknown, cwd: string): Layer {
   const file = typeof named === 'string' ? named : CONFIG_FILE;
-  const call: Layer['call'] = (path) => `"${path.join('.')}" in ${file}`;
-  const content = readIfThere(resolve(cwd, file), file, named !== undefined);
-  if (content === undefined) return { values: {}, call };
+  const nameOf: Layer['nameOf'] = (path) => `"${path.join('.')}" in ${file}`;
+  const content = readIfPresent(resolve(cwd, file), file, named !== undefined);
+  if (content === undefined) return { values: {}, nameOf };
   const values = parseJson(content, file);
   if (!isPlainObject(values)) throw new BadInput(`${file} must hold one JSON object of settings.`);
-  return { values, call };
+  return { values, nameOf };
 }
 
-function readIfThere(path: string, file: string, required: boolean): string | undefined {
+function readIfPresent(path: string, file: string, required: boolean): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -107,10 +119,10 @@ function readIfThere(path: string, file: string, required: boolean): string | un
   }
 }
 
-function parseJson(content: string, file: string): unknown {
+function parseJson(content: string, source: string): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw new BadInput(`${file} is not valid JSON: ${messageOf(error)}.`);
+    throw new BadInput(`${source} is not valid JSON: ${messageOf(error)}.`);
   }
 }

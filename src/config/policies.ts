@@ -1,14 +1,12 @@
-/** Settings with a shape of their own: rules per domain and URL types. `none` stands for an empty one. */
+/** Settings with a shape of their own: rules per domain and URL types. `none` stands for an empty table. */
 import { z } from 'zod';
-import { formatDelayRange } from '../core/duration.ts';
 import type { DomainRule, UrlType } from '../core/settings.ts';
 import { hostnameOf, normaliseUrl, type PolitenessUnit, siteOf } from '../urls/index.ts';
-import { count, countOrNone, delayRange, NONE, value } from './values.ts';
+import { count, countOrNone, delayRange, label, NONE, value } from './values.ts';
 
 /** Every link found is compared with every pattern. */
-const MOST_TYPES = 100;
-const LONGEST_PATTERN = 500;
-const LONGEST_WORD = 200;
+const MAX_TYPES = 100;
+const MAX_PATTERN_LENGTH = 500;
 
 const domainRule = z.strictObject({
   delay: delayRange().optional(),
@@ -34,49 +32,24 @@ export const domainRules = () =>
 
 const urlType = z
   .strictObject({
-    name: word('a name'),
+    name: label('a name'),
     pattern: value(
-      `a pattern such as "/search*" or "https://shop.example/p/*", at most ${LONGEST_PATTERN} characters`,
+      `a pattern such as "/search*" or "https://shop.example/p/*", at most ${MAX_PATTERN_LENGTH} characters`,
       readPattern,
     ),
     priority: count(1),
-    keyword: word('a keyword').optional(),
+    keyword: label('a keyword').optional(),
   })
   .transform(({ keyword, ...type }): UrlType => ({ ...type, keyword: keyword ?? null }));
 
 export const urlTypes = () =>
-  z.preprocess(noneAs([]), z.array(urlType).max(MOST_TYPES, `at most ${MOST_TYPES} types`));
-
-/** What a page may be called or carry; Postgres takes no NUL in a text. */
-export function word(wanted: string) {
-  return value(`${wanted} of 1 to ${LONGEST_WORD} characters`, readWord);
-}
-
-export function readWord(raw: unknown): string | undefined {
-  const text = typeof raw === 'string' ? raw.trim() : '';
-  return text !== '' && text.length <= LONGEST_WORD && !text.includes('\0') ? text : undefined;
-}
-
-export function writeDomainRules(rules: Record<string, DomainRule>) {
-  const written = Object.entries(rules).map(([domain, { delay, ...rule }]) => [
-    domain,
-    {
-      ...rule,
-      ...(delay && { delay: formatDelayRange(delay) }),
-    },
-  ]);
-  return Object.fromEntries(written);
-}
-
-export function writeUrlTypes(types: readonly UrlType[]) {
-  return types.map(({ keyword, ...type }) => (keyword === null ? type : { ...type, keyword }));
-}
+  z.preprocess(noneAs([]), z.array(urlType).max(MAX_TYPES, `at most ${MAX_TYPES} types`));
 
 function noneAs<T>(empty: T): (raw: unknown) => unknown {
   return (raw) => (raw === null || raw === NONE ? empty : raw);
 }
 
-/** As it stands in URLs: lower case, Punycode, no root's dot. */
+/** As it stands in URLs: lower case, Punycode, without a dot at the end. */
 function readDomain(name: string): string | undefined {
   if (!/^[^\s/:?#@\\]+$|^\[[\da-f:.]+\]$/i.test(name)) return undefined;
   const url = normaliseUrl(`http://${name}/`);
@@ -84,9 +57,10 @@ function readDomain(name: string): string | undefined {
 }
 
 function readPattern(raw: unknown): string | undefined {
-  return typeof raw === 'string' && /^\S+$/.test(raw) && raw.length <= LONGEST_PATTERN ? raw : undefined;
+  return typeof raw === 'string' && /^\S+$/.test(raw) && raw.length <= MAX_PATTERN_LENGTH ? raw : undefined;
 }
 
+/** zod leaves `undefined` in place of optional keys, which would hide the crawl's own value. */
 function withoutUndefined({
   delay,
   concurrency,

@@ -1,23 +1,14 @@
 /**
- * Presets: ways to crawl that people asked for, by name, as they would be written in the config file. Each says
- * everything a preset may say, so that none of it is left over from another one below it.
+ * Presets: ways to crawl that people asked for, by name, as they would be written in the config file. Each preset sets every
+ * key that a preset may set, so that it replaces another one completely.
  */
 import type { CrawlSettings } from '../core/settings.ts';
 
-/** What a preset decides; the rest of a crawl's settings are about the place it runs in, or its goal. */
+/** What a preset decides. The other settings depend on the goal of a crawl or on where it runs. */
 type Policy = Record<
   keyof Pick<
     CrawlSettings,
-    | 'scope'
-    | 'delay'
-    | 'order'
-    | 'warmup'
-    | 'concurrency'
-    | 'targetConcurrency'
-    | 'urlTypes'
-    | 'retry'
-    | 'window'
-    | 'maxWaiting'
+    'scope' | 'delay' | 'order' | 'concurrency' | 'targetConcurrency' | 'urlTypes' | 'retry'
   >,
   unknown
 >;
@@ -27,7 +18,6 @@ const smallweb = {
   scope: 'site',
   delay: '10s',
   order: 'first-come',
-  warmup: { pending: 0, atMost: '10m' },
   concurrency: 1,
   targetConcurrency: 'none',
   urlTypes: 'none',
@@ -38,22 +28,19 @@ const smallweb = {
     maximumInterval: '1d',
     jitter: '0s',
   },
-  window: 4,
-  maxWaiting: 1_000,
 } satisfies Policy;
 
-/** Types by what follows a slash or begins a parameter, anywhere. Never by the host: what begins with `*` would see it too. */
+/** Types by the start of a path segment or of a parameter. Patterns begin with `/`, so that the host is never compared. */
 const inPath = (name: string, priority: number, ...pieces: string[]) =>
   pieces.flatMap((piece) => [`/${piece}`, `/*/${piece}`]).map((pattern) => ({ name, pattern, priority }));
 const inQuery = (name: string, priority: number, piece: string) =>
   [`/*?${piece}`, `/*&${piece}`].map((pattern) => ({ name, pattern, priority }));
 
-/** Shops that block whoever comes in bursts: irregular gaps, sources mixed, discovery before harvest. */
+/** Shops that block clients which come in bursts: irregular gaps, mixed sources, discovery before products. */
 const shop = {
   ...smallweb,
   delay: '5s-15s',
   order: 'shuffled',
-  warmup: { pending: 15, atMost: '10m' },
   urlTypes: [
     ...inPath('search', 1, 'search*'),
     ...inQuery('search', 1, 'q=*'),
@@ -71,25 +58,21 @@ const shop = {
   },
 } satisfies Policy;
 
-/** A news archive: a few large domains, some of them slow, and stories that may come back within half a day. */
+/** A news archive: a few large domains, some of them slow; a story that fails may be back within half a day. */
 const news = {
   ...smallweb,
   delay: '5s',
   concurrency: 4,
   targetConcurrency: 2,
-  // Twice as many as may be open: so that the next ones are in line when they are done.
-  window: 10,
   // Twelve retries after the first attempt.
   retry: { ...smallweb.retry, maximumAttempts: 13 },
 } satisfies Policy;
 
-/** A little of everything: many domains at a time, none of them holding more than a handful of places. */
+/** Many domains, a little of each. */
 const broad = {
   ...smallweb,
   scope: 'any',
   delay: '1s',
-  window: 3,
-  maxWaiting: 100,
 } satisfies Policy;
 
 export const PRESETS = { smallweb, shop, news, broad } as const;

@@ -1,4 +1,4 @@
-/** Everything that can be set, in one schema: the installation's keys and, beside them, the defaults of its crawls. */
+/** The settings of an installation: their schema, their defaults, and the configuration they become. */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { packageVersion } from '../core/package-root.ts';
@@ -8,6 +8,8 @@ import type { ThrottleConfig } from '../core/slot-protocol.ts';
 import { PRODUCT_TOKEN } from '../http/user-agent.ts';
 import type { FreshnessBounds } from '../robots/index.ts';
 import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
+import { valueAt } from './layers.ts';
+import type { Tuning } from './tuning.ts';
 import {
   count,
   duration,
@@ -15,9 +17,8 @@ import {
   httpUrlOrNone,
   mailAddressOrNone,
   oneOf,
+  positiveDuration,
   postgresUrlOrNone,
-  shortly,
-  span,
   text,
   textOrNone,
 } from './values.ts';
@@ -26,7 +27,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface RobotsConfig {
-  /** Rules younger than this are used without asking: the longest time, unless Cache-Control names a shorter one. */
+  /** How long rules are used before they are fetched again; Cache-Control chooses within these bounds. */
   fresh: FreshnessBounds;
   /** Wait after a robots.txt that could not be read; doubles with each failure ... */
   holdMs: number;
@@ -37,11 +38,11 @@ export interface RobotsConfig {
 }
 
 export interface AskingConfig extends Asking {
-  /** A page in line is silent until its grant or its next ask; after this the sweep looks whether its workflow runs. */
+  /** A page that asked this long ago and has not been seen since is looked up by the sweep. */
   quietMs: number;
 }
 
-/** How this installation works; what one crawl wants is in `crawl`, as defaults for its own settings. */
+/** How this installation works. What a single crawl may change is in `crawl`. */
 export interface AmbleConfig {
   /** Where the embedded engines keep their data; absolute. */
   home: string;
@@ -61,22 +62,23 @@ export interface AmbleConfig {
   /** Absolute. */
   contentDir: string;
   logLevel: LogLevel;
+  /** Fetches that one worker process runs at a time. */
+  maxConcurrentFetches: number;
+  /** A worker that was told to stop has ended after this. */
+  shutdownTimeoutMs: number;
   throttle: ThrottleConfig;
   asking: AskingConfig;
   robots: RobotsConfig;
-  /** Fetches that one worker process runs side by side. */
-  fetchSlots: number;
-  /** A fetch that has given no sign of life for this long is lost with its worker. */
+  /** A fetch without a heartbeat for this long is lost with its worker. */
   heartbeatMs: number;
   /** A document that takes longer to parse is given up. */
   parseTimeoutMs: number;
-  /** A worker that is told to stop is gone after this, in order. */
-  stopWithinMs: number;
+  /** Settings of crawls whose input does not set them. */
   crawl: CrawlSettings;
+  /** The same as people wrote them: what a crawl's input is read on top of. */
+  crawlDefaults: Record<string, unknown>;
+  crawlTuning: Tuning['crawl'];
 }
-
-/** A pause or a longer delay holds from the next grant on: what has gone out ahead of its time is not called back. */
-const MOST_LEAD_MS = 1_000;
 
 export const configSchema = z.strictObject({
   home: text('a directory'),
@@ -91,32 +93,11 @@ export const configSchema = z.strictObject({
   userAgent: headerText(),
   contentDir: textOrNone('a directory'),
   logLevel: oneOf(...LOG_LEVELS),
-  throttle: z.strictObject({
-    lead: shortly(MOST_LEAD_MS),
-    startWindow: duration(),
-    maxStartWindow: duration(),
-    parallelStartWindow: duration(),
-    queueLimit: count(1),
-    maxBackoff: duration(),
-    maxRetryAfter: duration(),
-    maxCrawlDelay: duration(),
-    down: span(),
-    maxDown: span(),
-    giveUp: span(),
-    idle: duration(),
-  }),
-  asking: z.strictObject({ slack: span(), maxSlack: span(), pause: duration(), quiet: span() }),
-  robots: z.strictObject({
-    minFresh: duration(),
-    fresh: duration(),
-    hold: duration(),
-    maxHold: duration(),
-    giveUp: duration(),
-  }),
-  parse: z.strictObject({ timeout: span() }),
-  fetchSlots: count(1),
-  heartbeat: span(),
-  stopWithin: span(),
+  maxConcurrentFetches: count(1),
+  shutdownTimeout: positiveDuration(),
+  maxCrawlDelay: duration(),
+  maxRetryAfter: duration(),
+  maxOutage: positiveDuration(),
   ...crawlShape,
 });
 
@@ -134,31 +115,56 @@ export const DEFAULTS = {
   userAgent: `${PRODUCT_TOKEN}/${packageVersion}`,
   contentDir: 'none',
   logLevel: 'info',
-  throttle: {
-    lead: '1s',
-    startWindow: '15s',
-    maxStartWindow: '5m',
-    parallelStartWindow: '3s',
-    queueLimit: 1_000,
-    maxBackoff: '1h',
-    maxRetryAfter: '1d',
-    maxCrawlDelay: '5m',
-    down: '10m',
-    maxDown: '1h',
-    giveUp: '1d',
-    idle: '10m',
-  },
-  asking: { slack: '30s', maxSlack: '1h', pause: '5s', quiet: '1m' },
-  robots: { minFresh: '1h', fresh: '1d', hold: '1m', maxHold: '1h', giveUp: '1d' },
-  parse: { timeout: '30s' },
-  fetchSlots: 200,
-  heartbeat: '10s',
-  stopWithin: '25s',
+  maxConcurrentFetches: 200,
+  shutdownTimeout: '25s',
+  maxCrawlDelay: '5m',
+  maxRetryAfter: '1d',
+  maxOutage: '1d',
   ...CRAWL_DEFAULTS,
 };
 
-export function toConfig(written: z.output<typeof configSchema>, cwd: string): AmbleConfig {
-  const { throttle, asking, robots, contact } = written;
+export interface ConfigKey {
+  /** `['retry', 'jitter']`. */
+  path: readonly string[];
+  /** `retry.jitter`. */
+  name: string;
+  /** `AMBLE_RETRY_JITTER`. */
+  env: string;
+  /** As it would be written in the config file. */
+  default: unknown;
+}
+
+/** Names that Temporal's and Postgres' own tools already use. */
+const FOREIGN_ENV = new Map([
+  ['temporalAddress', 'TEMPORAL_ADDRESS'],
+  ['temporalNamespace', 'TEMPORAL_NAMESPACE'],
+  ['databaseUrl', 'DATABASE_URL'],
+]);
+
+/** Every setting: the environment is searched for these, and the documentation is checked against them. */
+export const CONFIG_KEYS: readonly ConfigKey[] = leavesOf(configSchema, []).map((path) => {
+  const name = path.join('.');
+  return { path, name, env: FOREIGN_ENV.get(name) ?? envName(path), default: valueAt(DEFAULTS, path) };
+});
+
+function leavesOf(schema: z.ZodObject, above: readonly string[]): string[][] {
+  return Object.entries(schema.shape).flatMap(([key, value]) =>
+    value instanceof z.ZodObject ? leavesOf(value, [...above, key]) : [[...above, key]],
+  );
+}
+
+function envName(path: readonly string[]): string {
+  const words = path.map((part) => part.replace(/[A-Z]/g, '_$&').toUpperCase());
+  return `AMBLE_${words.join('_')}`;
+}
+
+/** `merged`: what `written` was parsed from. */
+export function toConfig(
+  written: z.output<typeof configSchema>,
+  { merged, tuning, cwd }: { merged: Record<string, unknown>; tuning: Tuning; cwd: string },
+): AmbleConfig {
+  const { contact, maxOutage } = written;
+  const { minFreshMs, maxFreshMs, holdMs, maxHoldMs } = tuning.robots;
   const home = resolve(cwd, written.home);
   return {
     home,
@@ -173,41 +179,25 @@ export function toConfig(written: z.output<typeof configSchema>, cwd: string): A
     userAgent: withContact(written.userAgent, contact),
     contentDir: written.contentDir === null ? join(home, 'content') : resolve(cwd, written.contentDir),
     logLevel: written.logLevel,
+    maxConcurrentFetches: written.maxConcurrentFetches,
+    shutdownTimeoutMs: written.shutdownTimeout,
     throttle: {
-      grantLeadMs: throttle.lead,
-      startWindowMs: throttle.startWindow,
-      maxStartWindowMs: throttle.maxStartWindow,
-      parallelStartWindowMs: throttle.parallelStartWindow,
-      queueLimit: throttle.queueLimit,
-      maxBackoffMs: throttle.maxBackoff,
-      maxRetryAfterMs: throttle.maxRetryAfter,
-      maxCrawlDelayMs: throttle.maxCrawlDelay,
-      outageRetryMs: throttle.down,
-      maxOutageRetryMs: throttle.maxDown,
-      outageGiveUpMs: throttle.giveUp,
-      idleTimeoutMs: throttle.idle,
+      ...tuning.throttle,
+      maxCrawlDelayMs: written.maxCrawlDelay,
+      maxRetryAfterMs: written.maxRetryAfter,
+      outageGiveUpMs: maxOutage,
     },
-    asking: {
-      slackMs: asking.slack,
-      maxSlackMs: asking.maxSlack,
-      pauseMs: asking.pause,
-      quietMs: asking.quiet,
-    },
-    robots: {
-      fresh: { minMs: robots.minFresh, maxMs: robots.fresh },
-      holdMs: robots.hold,
-      maxHoldMs: robots.maxHold,
-      giveUpMs: robots.giveUp,
-    },
-    parseTimeoutMs: written.parse.timeout,
-    fetchSlots: written.fetchSlots,
-    heartbeatMs: written.heartbeat,
-    stopWithinMs: written.stopWithin,
-    crawl: toCrawlSettings(written),
+    asking: tuning.asking,
+    robots: { fresh: { minMs: minFreshMs, maxMs: maxFreshMs }, holdMs, maxHoldMs, giveUpMs: maxOutage },
+    heartbeatMs: tuning.heartbeatMs,
+    parseTimeoutMs: tuning.parseTimeoutMs,
+    crawl: toCrawlSettings(written, tuning.crawl),
+    crawlDefaults: Object.fromEntries(Object.entries(merged).filter(([key]) => key in crawlShape)),
+    crawlTuning: tuning.crawl,
   };
 }
 
-/** A site's owner must find out whom to write to, whatever the agent calls itself. */
+/** The owner of a site must be able to find a contact, whatever name the User-Agent has. */
 function withContact(userAgent: string, contact: string | null): string {
   return contact === null || userAgent.includes(contact) ? userAgent : `${userAgent} (+${contact})`;
 }

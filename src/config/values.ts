@@ -1,21 +1,21 @@
 /**
- * The kinds of value a setting can have. Each reads what JSON, an environment variable or a flag may hold, and says in
- * words what it wants: that text ends the sentence "--delay is "soon", but must be ...".
+ * The kinds of value a setting can have. Each reads what JSON, an environment variable or a flag may hold; `expected` ends the
+ * sentence `--delay is "soon", but must be ...`.
  */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { parseBytes } from '../core/bytes.ts';
 import { parseDelayRange, parseDuration } from '../core/duration.ts';
 import { parseCidr } from '../http/network-policy.ts';
-import { parseBytes } from './bytes.ts';
 
-/** How "no limit" and "not configured" are written where JSON's null is out of reach. */
+/** Means "no limit" or "not set" in environment variables and flags, which have no null. */
 export const NONE = 'none';
 
-export function value<T>(wanted: string, read: (raw: unknown) => T | undefined) {
+export function value<T>(expected: string, read: (raw: unknown) => T | undefined) {
   return z.unknown().transform((raw, context): T => {
     const result = read(raw);
     if (result !== undefined) return result;
-    context.addIssue({ code: 'custom', message: wanted });
+    context.addIssue({ code: 'custom', message: expected });
     return z.NEVER;
   });
 }
@@ -37,7 +37,7 @@ function readCount(least: number): (raw: unknown) => number | undefined {
   };
 }
 
-/** A list as JSON array, or as flags and variables have it: separated by commas. */
+/** A JSON array, or text separated by commas as in flags and environment variables. */
 function readList(raw: unknown): string[] | undefined {
   const items: unknown[] = typeof raw === 'string' ? raw.split(',') : Array.isArray(raw) ? raw : [undefined];
   const texts = items.map((item) => (typeof item === 'string' ? item.trim() : undefined));
@@ -49,7 +49,7 @@ function readCidr(raw: string): string | undefined {
   return parsed.ok ? `${parsed.cidr.network.toString()}/${parsed.cidr.prefix}` : undefined;
 }
 
-/** `name:address`, where an IPv6 address may stand in brackets as in a URL. */
+/** `name:address`; an IPv6 address may be in brackets as in a URL. */
 function readResolve(entry: string): [string, string] | undefined {
   const match = /^([^:\s/]+):\[?([^\s[\]]+)\]?$/.exec(entry);
   const [name, address] = [match?.[1], match?.[2]];
@@ -68,9 +68,20 @@ function readResolves(raw: unknown): Record<string, string> | undefined {
   return pairs?.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : undefined;
 }
 
-export const text = (wanted: string) => value(wanted, readText);
+export const text = (expected: string) => value(expected, readText);
 
-export const textOrNone = (wanted: string) => value(`${wanted}, or "none"`, orNone(readText));
+export const textOrNone = (expected: string) => value(`${expected}, or "none"`, orNone(readText));
+
+const MAX_LABEL_LENGTH = 200;
+
+/** A name or keyword of a page; Postgres takes no NUL in a text. */
+export const label = (expected: string) =>
+  value(`${expected} of 1 to ${MAX_LABEL_LENGTH} characters`, (raw) => {
+    const written = readText(raw);
+    return written !== undefined && written.length <= MAX_LABEL_LENGTH && !written.includes('\0')
+      ? written
+      : undefined;
+  });
 
 export const oneOf = <const T extends string>(...choices: readonly T[]) =>
   value(`one of ${choices.join(', ')}`, (raw) => choices.find((choice) => choice === raw));
@@ -83,25 +94,18 @@ export const countOrNone = (least: number) =>
 export const duration = () =>
   value('a duration such as "250ms", "10s" or "1h" (at most 24 days)', parseDuration);
 
-/** No longer than that. */
-export const shortly = (mostMs: number) =>
-  value(`a duration such as "250ms", at most ${mostMs / 1_000}s`, (raw) => {
-    const ms = parseDuration(raw);
-    return ms !== undefined && ms <= mostMs ? ms : undefined;
-  });
-
 /** For limits that would stop everything at zero. */
-export const span = () =>
+export const positiveDuration = () =>
   value(
     'a duration above zero such as "250ms", "10s" or "1h" (at most 24 days)',
     (raw) => parseDuration(raw) || undefined,
   );
 
-export const yesOrNo = () =>
+export const boolean = () =>
   value('true or false', (raw) => {
-    const word = typeof raw === 'string' ? raw.trim().toLowerCase() : raw;
-    if (word === true || word === 'true') return true;
-    return word === false || word === 'false' ? false : undefined;
+    const written = typeof raw === 'string' ? raw.trim().toLowerCase() : raw;
+    if (written === true || written === 'true') return true;
+    return written === false || written === 'false' ? false : undefined;
   });
 
 export const delayRange = () =>
@@ -110,7 +114,7 @@ export const delayRange = () =>
     parseDelayRange,
   );
 
-export const bytes = () => value('a size above zero and below 2 GiB such as "10MiB" or "500kB"', parseBytes);
+export const size = () => value('a size above zero and below 2 GiB such as "10MiB" or "500kB"', parseBytes);
 
 export const factor = () =>
   value('a number of at least 1', (raw) => {
@@ -136,14 +140,14 @@ export const postgresUrlOrNone = () =>
     }),
   );
 
-/** What may stand in an HTTP header: a stray line break would be a second header. */
+/** A line break in an HTTP header would begin a second header. */
 export const headerText = () =>
   value('a line of printable ASCII that starts with a product name such as "MyBot/1.0"', (raw) => {
     const line = readText(raw);
     return line !== undefined && /^[A-Za-z][\x20-\x7e]*$/.test(line) ? line : undefined;
   });
 
-/** RFC 9110, 10.1.2: one address, as it would be written in a mail. */
+/** RFC 9110, 10.1.2: one address, as in a mail. */
 export const mailAddressOrNone = () =>
   value(
     'a mail address such as "crawl@example.org", or "none"',
@@ -165,7 +169,7 @@ export const cidrs = () =>
     return read?.every((cidr) => cidr !== undefined) ? read : undefined;
   });
 
-/** A pattern that can match no URL at all is a slip of the pen, and would quietly end a crawl at its seeds. */
+/** A pattern that cannot match any URL is a typing error; accepted, it would end the crawl at its seeds. */
 export const patterns = () =>
   value('patterns such as "/docs/*" or "https://*.example.org/*"', (raw) =>
     readList(raw)?.every((pattern) => /^(?:\/|\*|https?:)/.test(pattern)) ? readList(raw) : undefined,

@@ -62,8 +62,6 @@ export interface FetchLimits {
   headersTimeoutMs: number;
   /** From the request's start to the last byte of the body. */
   totalTimeoutMs: number;
-  /** Of all headers of a response together. */
-  maxHeaderBytes: number;
   /** Of the decoded body. */
   maxBodyBytes: number;
 }
@@ -138,8 +136,6 @@ export interface CrawlSettings {
   sweepIntervalMs: number;
   /** Links kept of one page; the rest are only counted. */
   maxLinksPerPage: number;
-  /** Of a sitemap, as it is sent and unpacked. */
-  maxSitemapBytes: number;
   urls: UrlRules;
   traps: TrapLimits;
 }

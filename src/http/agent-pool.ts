@@ -4,9 +4,7 @@ import { createLookup } from './lookup.ts';
 import { createNetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
 
 export interface AgentPool {
-  agentFor(
-    settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs' | 'maxHeaderBytes'>,
-  ): HttpAgent;
+  agentFor(settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs'>): HttpAgent;
   /** Ends every connection; requests under way fail. */
   destroy(): Promise<void>;
 }
@@ -18,11 +16,11 @@ export function createAgentPool(): AgentPool {
   const agents = new Map<string, HttpAgent>();
   const lookup = createLookup();
   return {
-    agentFor({ allowNetwork, resolve, connectTimeoutMs, maxHeaderBytes }) {
+    agentFor({ allowNetwork, resolve, connectTimeoutMs }) {
       const names = Object.entries(resolve).sort();
-      const key = JSON.stringify([allowNetwork, names, connectTimeoutMs, maxHeaderBytes]);
+      const key = JSON.stringify([allowNetwork, names, connectTimeoutMs]);
       const policy = createNetworkPolicy({ allowNetwork, resolve });
-      const agent = agents.get(key) ?? createAgent({ policy, connectTimeoutMs, maxHeaderBytes, lookup });
+      const agent = agents.get(key) ?? createAgent({ policy, connectTimeoutMs, lookup });
       agents.delete(key);
       agents.set(key, agent);
       const [oldest] = agents;

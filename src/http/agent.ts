@@ -18,12 +18,13 @@ const MAX_IDLE_MS = 30_000;
 /** Node gives each address of a name 250 ms before it tries the next: too little for the other side of the world. */
 const NEXT_ADDRESS_MS = 2_000;
 
+/** All headers of a response together. Node allows 16 KiB; sites that set many cookies send more. */
+const MAX_HEADER_BYTES = 64 * 1024;
+
 export interface AgentOptions {
   policy: NetworkPolicy;
   /** For name lookup, connecting and the TLS handshake together. */
   connectTimeoutMs: number;
-  /** All headers of a response together. */
-  maxHeaderBytes: number;
   /** Certificate authorities to trust instead of the usual ones, in PEM. */
   ca?: string;
   /** Where names are looked up; hosts file and name servers unless told otherwise. */
@@ -55,7 +56,6 @@ export type HttpAgent = Agent & { readonly pending: PendingDispatches };
 export function createAgent({
   policy,
   connectTimeoutMs,
-  maxHeaderBytes,
   ca,
   lookup = createLookup(),
 }: AgentOptions): HttpAgent {
@@ -71,7 +71,7 @@ export function createAgent({
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
-    maxHeaderSize: maxHeaderBytes,
+    maxHeaderSize: MAX_HEADER_BYTES,
     // Node writes HTTP/2 frames in a later turn of the event loop than the one in which the gate is asked, or whenever
     // the server's stream limit allows: nobody could say when a request started, and the gap counts from there.
     allowH2: false,

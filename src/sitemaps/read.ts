@@ -10,6 +10,9 @@ import { XmlReader } from './xml.ts';
 /** The protocol's own limit; what a file lists beyond it is not read. */
 export const MAX_ENTRIES = 50_000;
 
+/** Likewise, unpacked. A longer sitemap is rejected. */
+export const MAX_SITEMAP_BYTES = 50 * 1024 * 1024;
+
 const BATCH = 1_000;
 
 /** White space at the start of a file, before it is called empty. */

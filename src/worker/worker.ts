@@ -114,13 +114,13 @@ export async function startWorker({
     crawlOf: (crawlId) => crawls.forceFetch(crawlId),
   };
   const activities = makeActivities(overrideDeps(deps));
-  const { stopWithinMs } = config;
+  const { shutdownTimeoutMs } = config;
   const shared = (shares: { shutdownGraceTime: number; shutdownForceTime: number }) => ({
     connection,
     namespace: temporal.namespace,
     interceptors: { activity: [heartbeats] },
-    shutdownGraceTime: shares.shutdownGraceTime * stopWithinMs,
-    shutdownForceTime: shares.shutdownForceTime * stopWithinMs,
+    shutdownGraceTime: shares.shutdownGraceTime * shutdownTimeoutMs,
+    shutdownForceTime: shares.shutdownForceTime * shutdownTimeoutMs,
   });
   const options: WorkerOptions[] = [
     {
@@ -129,7 +129,7 @@ export async function startWorker({
       taskQueue: config.taskQueue,
       // Including the steps, which pages run as local activities.
       activities: { ...activities.fetches, ...activities.steps },
-      maxConcurrentActivityTaskExecutions: config.fetchSlots,
+      maxConcurrentActivityTaskExecutions: config.maxConcurrentFetches,
       maxConcurrentWorkflowTaskExecutions: MAX_PAGE_TASKS,
       maxConcurrentLocalActivityExecutions: MAX_PAGE_TASKS,
       maxCachedWorkflows: MAX_CACHED_PAGES,
@@ -154,7 +154,7 @@ export async function startWorker({
   return {
     failed: Promise.all(running.map(({ ended }) => ended)).then(() => new Promise<never>(() => {})),
     async stop() {
-      await Promise.race([stopInOrder(), sleep(stopWithinMs)]);
+      await Promise.race([stopInOrder(), sleep(shutdownTimeoutMs)]);
     },
   };
 

@@ -7,7 +7,7 @@ import { consultRobots, saveRules } from '../../src/storage/robots.ts';
 import { useDatabase } from '../storage/support.ts';
 
 const db = useDatabase();
-const config = loadConfig({ env: {}, cwd: '/', flags: { throttle: { maxCrawlDelay: '20s' } } });
+const config = loadConfig({ env: {}, cwd: '/', flags: { maxCrawlDelay: '20s' } });
 const origin = 'http://slow.test';
 const robotsRules = createRobotsRulesCache();
 const reader = { domain: 'slow.test', agent: 'Amble' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BadInput, loadConfig, parseCrawlInput, writeCrawlInput } from '../../src/config/index.ts';
-import type { CrawlSettings, Seed } from '../../src/core/settings.ts';
+import { BadInput, createCrawlInput, loadConfig, parseCrawlInput } from '../../src/config/index.ts';
+import type { Seed } from '../../src/core/settings.ts';
 
 const config = loadConfig({ env: {}, cwd: '/' });
 const defaults = config.crawl;
@@ -19,25 +19,25 @@ function refusal(input: unknown): string {
   throw new Error('was accepted');
 }
 
-test('seeds alone are enough: all else is the default', () => {
+test('seeds are enough; every other setting has its default', () => {
   expect(parseCrawlInput({ seeds: ['https://example.org/'] }, config)).toEqual({
     seeds: [plain('https://example.org/')],
     settings: defaults,
   });
 });
 
-test('seeds are normalised, each kept once', () => {
+test('seeds are normalised and kept once each', () => {
   const { seeds } = parseCrawlInput({ seeds: ['HTTPS://Example.org', 'https://example.org/#top'] }, config);
   expect(seeds).toEqual([plain('https://example.org/')]);
 });
 
-test('a seed that cannot be crawled is named without the login in it', () => {
+test('a seed that cannot be crawled is named without its password', () => {
   const message = refusal({ seeds: ['ftp://me:secret@example.org/file'] });
   expect(message).toContain('"ftp://example.org/file"');
   expect(message).not.toContain('secret');
 });
 
-test('what is given overrides the defaults, part by part', () => {
+test('an input overrides the defaults key by key', () => {
   const input = {
     seeds: ['http://a.test/'],
     delay: '5s-15s',
@@ -46,10 +46,8 @@ test('what is given overrides the defaults, part by part', () => {
     resolve: ['a.test:127.0.0.1'],
     allowNetwork: ['127.0.0.0/8'],
   };
-  const { settings } = parseCrawlInput(input, {
-    ...config,
-    crawl: { ...defaults, resolve: { 'other.test': '192.0.2.1' } },
-  });
+  const installed = loadConfig({ env: { AMBLE_RESOLVE: 'other.test:192.0.2.1' }, cwd: '/' });
+  const { settings } = parseCrawlInput(input, installed);
   expect(settings).toEqual({
     ...defaults,
     delay: { minMs: 5_000, maxMs: 15_000 },
@@ -60,49 +58,39 @@ test('what is given overrides the defaults, part by part', () => {
   });
 });
 
-test('an input written from settings reads back as the same settings', () => {
-  const settings: CrawlSettings = {
-    ...defaults,
-    delay: { minMs: 1_234, maxMs: 86_400_000 },
-    maxDepth: 0,
+test('an input created from a configuration gives its settings on a worker with other defaults', () => {
+  const flags = {
+    preset: 'shop',
+    delay: '1s-2s',
+    maxDepth: '0',
+    maxPages: 'none',
     sitemaps: true,
-    maxSitemapBytes: 1_000_001,
     include: ['/docs/*'],
-    urls: { ...defaults.urls, sortQuery: false, stripParameters: ['ref'] },
-    traps: { ...defaults.traps, maxPerCalendar: null },
+    cleanUrls: false,
+    stripParameters: 'ref',
+    traps: { maxPerCalendar: 'none' },
     resolve: { 'a.test': '127.0.0.1', 'b.test': '::1' },
     allowNetwork: ['::1/128'],
-    fetch: { ...defaults.fetch, maxBodyBytes: 1_000_001 },
-    order: 'shuffled',
-    warmup: { pending: 15, atMostMs: 61_000 },
-    targetConcurrency: 2,
-    domains: {
-      'a.test': { delay: { minMs: 5, maxMs: 10 }, targetConcurrency: null },
-      'b.test': { concurrency: 3, targetConcurrency: 3 },
-    },
-    urlTypes: [
-      { name: 'search', pattern: '/search*', priority: 1, keyword: null },
-      { name: 'lamp', pattern: '*lamp*', priority: 2, keyword: 'lamps' },
-    ],
+    fetch: { maxBodySize: 1_000_001 },
+    domains: { 'a.test': { delay: 5, targetConcurrency: null }, 'b.test': { concurrency: 3 } },
   };
-  const request = {
-    seeds: [plain('http://a.test/'), { url: 'http://b.test/', keyword: 'lamp', priority: 2 }],
-    settings,
-  };
-  const others = loadConfig({
+  const sender = loadConfig({ env: { AMBLE_RETRY_JITTER: '1s' }, cwd: '/', flags });
+  const seeds = [plain('http://a.test/'), { url: 'http://b.test/', keyword: 'lamp', priority: 2 }];
+  const worker = loadConfig({
     env: {
       AMBLE_DELAY: '1s',
-      AMBLE_RESOLVE: 'c.test:192.0.2.1',
-      AMBLE_PRESET: 'shop',
+      AMBLE_MAX_PAGES: '3',
+      AMBLE_RESOLVE: '{"c.test": "192.0.2.1"}',
+      AMBLE_PRESET: 'news',
       AMBLE_DOMAINS: '{"c.test": {"delay": "1m"}}',
     },
     cwd: '/',
   });
-  const written = JSON.stringify(writeCrawlInput(request, 'host'));
-  expect(parseCrawlInput(JSON.parse(written), others)).toEqual(request);
+  const sent = JSON.stringify(createCrawlInput(seeds, sender));
+  expect(parseCrawlInput(JSON.parse(sent), worker)).toEqual({ seeds, settings: sender.crawl });
 });
 
-test('a seed may carry a keyword and a priority; named twice, the first one counts', () => {
+test('a seed may carry a keyword and a priority; of two equal URLs the first counts', () => {
   const { seeds } = parseCrawlInput(
     { seeds: [{ url: 'http://a.test', keyword: ' lamp ', priority: 1 }, 'http://a.test/', 'http://b.test/'] },
     config,
@@ -110,7 +98,7 @@ test('a seed may carry a keyword and a priority; named twice, the first one coun
   expect(seeds).toEqual([{ url: 'http://a.test/', keyword: 'lamp', priority: 1 }, plain('http://b.test/')]);
 });
 
-test("an input's preset goes before the installation's settings, and what stands beside it before the preset", () => {
+test("an input's preset overrides the installation's settings, and the input's own keys override the preset", () => {
   const installed = loadConfig({ env: { AMBLE_DELAY: '3s', AMBLE_PRESET: 'news' }, cwd: '/' });
   const seeds = ['http://a.test/'];
   expect(parseCrawlInput({ seeds }, installed).settings).toMatchObject({
@@ -138,13 +126,13 @@ describe('the politeness key', () => {
 
   test('of another kind is refused with the reason', () => {
     expect(refusal({ seeds, politenessKey: 'site' })).toBe(
-      'The crawl wants one gap per site, but this installation keeps one per host, and a server with two would be asked too often: leave "politenessKey" out, or change it for the whole installation.',
+      'The crawl asks for one gap per site, but this installation keeps one per host, and a server with two gaps would be asked too often: leave "politenessKey" out, or change it for the whole installation.',
     );
   });
 
-  test('of a crawl that was written elsewhere comes along and is refused just so', () => {
-    const written = writeCrawlInput({ seeds: [plain('http://a.test/')], settings: defaults }, 'site');
-    expect(refusal(written)).toMatch(/wants one gap per site, but this installation keeps one per host/);
+  test('of the sender is part of the input, and is refused if it differs', () => {
+    const input = createCrawlInput(seeds, { ...config, politenessKey: 'site' });
+    expect(refusal(input)).toMatch(/asks for one gap per site, but this installation keeps one per host/);
   });
 
   test('decides which rules per domain can apply', () => {
@@ -199,8 +187,8 @@ describe('a refusal is one sentence', () => {
       /^"domains\.http:\/\/example\.org\/" in the crawl's input is .*, but must be a rule for a domain such as "example\.org"\.$/,
     ],
     [
-      { seeds: ['http://a.test/'], domains: { 'example.org': { window: 3 } } },
-      /^"domains\.example\.org\.window" in the crawl's input is not a setting/,
+      { seeds: ['http://a.test/'], domains: { 'example.org': { maxPages: 3 } } },
+      /^"domains\.example\.org\.maxPages" in the crawl's input is not a setting/,
     ],
     [
       { seeds: ['http://a.test/'], urlTypes: [{ name: 'x', priority: 1 }] },

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
 import { CONFIG_KEYS, PRESET_NAMES } from '../../src/config/index.ts';
 import { packageRoot } from '../../src/core/package-root.ts';
 
-const ROW = /^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| (.+) \|$/;
+const ROW = /^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| (?:`([^`]+)` )?\| .+ \|$/;
 
 const text = readFileSync(join(packageRoot, 'docs', 'configuration.md'), 'utf8');
 
 const documented = text.split('\n').flatMap((line) => {
   const match = ROW.exec(line);
-  return match ? [{ name: match[1], default: match[2], env: match[3] }] : [];
+  return match ? [{ name: match[1], default: match[2], env: match[3], flag: match[4] }] : [];
 });
 
 test('docs/configuration.md lists every key of the schema with its default and variable, and no other', () => {
@@ -21,7 +22,17 @@ test('docs/configuration.md lists every key of the schema with its default and v
   }));
   const byName = (one: { name?: string | undefined }, other: { name?: string | undefined }) =>
     (one.name ?? '').localeCompare(other.name ?? '');
-  expect(documented.sort(byName)).toEqual(keys.sort(byName));
+  expect(documented.map(({ flag: _, ...key }) => key).sort(byName)).toEqual(keys.sort(byName));
+});
+
+test('docs/configuration.md names the flag of every setting that has one', () => {
+  const program = buildProgram(() => {});
+  const crawl = program.commands.find((command) => command.name() === 'crawl');
+  const flags = new Set(crawl?.options.map(({ long }) => long));
+  for (const { name = '', flag } of documented) {
+    const own = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    expect({ name, flag }).toEqual({ name, flag: flags.has(own) ? own : undefined });
+  }
 });
 
 test('docs/configuration.md names every preset', () => {

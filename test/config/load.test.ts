@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CRAWL_DEFAULTS } from '../../src/config/crawl-schema.ts';
 import { BadInput, CONFIG_KEYS, loadConfig } from '../../src/config/index.ts';
 import { packageVersion } from '../../src/core/package-root.ts';
 
@@ -49,6 +50,8 @@ describe('with nothing configured', () => {
       userAgent: `Amble/${packageVersion}`,
       contentDir: join(cwd, '.amble', 'content'),
       logLevel: 'info',
+      maxConcurrentFetches: 200,
+      shutdownTimeoutMs: 25_000,
       throttle: {
         grantLeadMs: 1_000,
         startWindowMs: 15_000,
@@ -71,19 +74,19 @@ describe('with nothing configured', () => {
         giveUpMs: 86_400_000,
       },
       parseTimeoutMs: 30_000,
-      fetchSlots: 200,
       heartbeatMs: 10_000,
-      stopWithinMs: 25_000,
       crawl: {
         preset: 'smallweb',
         scope: 'site',
+        include: [],
+        exclude: [],
         maxPages: null,
+        maxPagesPerDomain: null,
         maxDepth: null,
         maxRedirects: 5,
         sitemaps: false,
         delay: { minMs: 10_000, maxMs: 10_000 },
         order: 'first-come',
-        warmup: { pending: 0, atMostMs: 600_000 },
         concurrency: 1,
         targetConcurrency: null,
         domains: {},
@@ -99,21 +102,17 @@ describe('with nothing configured', () => {
           connectTimeoutMs: 10_000,
           headersTimeoutMs: 20_000,
           totalTimeoutMs: 60_000,
-          maxHeaderBytes: 65_536,
           maxBodyBytes: 10_485_760,
         },
         keepTypes: [],
         resolve: {},
         allowNetwork: [],
+        warmup: { pending: 0, atMostMs: 600_000 },
         window: 4,
-        maxWaiting: 1_000,
+        maxWaiting: 100,
         longWaitMs: 60_000,
         sweepIntervalMs: 10_000,
         maxLinksPerPage: 10_000,
-        maxSitemapBytes: 52_428_800,
-        include: [],
-        exclude: [],
-        maxPagesPerDomain: null,
         urls: {
           maxLength: 2_000,
           decodeUnreserved: true,
@@ -129,6 +128,14 @@ describe('with nothing configured', () => {
           maxPerQuery: 5_000,
           maxPerCalendar: 500,
         },
+      },
+      crawlDefaults: CRAWL_DEFAULTS,
+      crawlTuning: {
+        window: null,
+        maxWaiting: 100,
+        longWaitMs: 60_000,
+        sweepIntervalMs: 10_000,
+        maxLinksPerPage: 10_000,
       },
     });
   });
@@ -155,7 +162,8 @@ describe('sources', () => {
 
   test('every key can be set by its variable to its own default', () => {
     const env = CONFIG_KEYS.map((key) => [key.env, Array.isArray(key.default) ? ',' : String(key.default)]);
-    expect(load(Object.fromEntries(env))).toEqual(load());
+    const { crawlDefaults: _, ...config } = load(Object.fromEntries(env));
+    expect(load()).toMatchObject(config);
   });
 
   test('tables and lists of rules may be written in a variable as in the file, and replace what is below', () => {
@@ -225,25 +233,48 @@ describe('sources', () => {
   });
 });
 
+describe('what is not a setting', () => {
+  test('follows from settings: the window from the highest concurrency, the warm-up from the order', () => {
+    expect(load({}, { preset: 'news' }).crawl.window).toBe(10);
+    expect(load({}, { domains: { 'a.test': { concurrency: 2 } } }).crawl.window).toBe(6);
+    expect(load({}, { order: 'shuffled' }).crawl.warmup.pending).toBe(15);
+  });
+
+  test('can be changed by tests, part by part, and not in the file', () => {
+    const env = { AMBLE_TEST_TUNING: '{"heartbeatMs": 2000, "crawl": {"window": 1}}' };
+    const { heartbeatMs, crawl } = load(env);
+    expect({ heartbeatMs, window: crawl.window, longWaitMs: crawl.longWaitMs }).toEqual({
+      heartbeatMs: 2_000,
+      window: 1,
+      longWaitMs: 60_000,
+    });
+    expect(refusal({ AMBLE_TEST_TUNING: '{"heartbeat": 2000}' })).toMatch(/^AMBLE_TEST_TUNING is not valid/);
+    writeConfig({ heartbeatMs: 2_000 });
+    expect(refusal()).toMatch(/^"heartbeatMs" in amble\.config\.json is not a setting/);
+  });
+});
+
 describe('a preset', () => {
   test('counts where it is named: under what its own source and nearer ones say, above the others', () => {
-    writeConfig({ preset: 'shop', delay: '3s', window: 50 });
-    expect(load().crawl).toMatchObject({ delay: { minMs: 3_000 }, window: 50, order: 'shuffled' });
-    expect(load({ AMBLE_WINDOW: '7' }, { preset: 'broad' }).crawl).toMatchObject({
+    writeConfig({ preset: 'shop', delay: '3s', concurrency: 2 });
+    expect(load().crawl).toMatchObject({ delay: { minMs: 3_000 }, concurrency: 2, order: 'shuffled' });
+    expect(load({ AMBLE_CONCURRENCY: '7' }, { preset: 'broad' }).crawl).toMatchObject({
       preset: 'broad',
       delay: { minMs: 1_000 },
-      window: 3,
+      concurrency: 1,
     });
-    expect(load({ AMBLE_PRESET: 'broad' }, { window: '7' }).crawl).toMatchObject({ scope: 'any', window: 7 });
+    expect(load({ AMBLE_PRESET: 'broad' }, { concurrency: '7' }).crawl).toMatchObject({
+      scope: 'any',
+      concurrency: 7,
+    });
   });
 
   test('leaves nothing over of another one below it', () => {
     writeConfig({ preset: 'shop' });
-    expect(load({}, { preset: 'smallweb' })).toEqual(load({ AMBLE_PRESET: 'smallweb' }));
+    const replaced = load({}, { preset: 'smallweb' });
+    expect(replaced).toEqual(load({ AMBLE_PRESET: 'smallweb' }));
     writeConfig({});
-    const plain = load();
-    writeConfig({ preset: 'shop' });
-    expect(load({}, { preset: 'smallweb' })).toEqual(plain);
+    expect(replaced).toEqual(load());
   });
 
   test('that does not exist is refused with the names of those that do', () => {
@@ -267,11 +298,8 @@ describe('a refusal is one sentence that names the source, the value and what is
   });
 
   test('of a variable', () => {
-    expect(refusal({ AMBLE_THROTTLE_LEAD: 'early' })).toMatch(
-      /^AMBLE_THROTTLE_LEAD is "early", but must be a duration/,
-    );
-    expect(refusal({ AMBLE_THROTTLE_LEAD: '1.5s' })).toBe(
-      'AMBLE_THROTTLE_LEAD is "1.5s", but must be a duration such as "250ms", at most 1s.',
+    expect(refusal({ AMBLE_FETCH_TOTAL_TIMEOUT: 'never' })).toMatch(
+      /^AMBLE_FETCH_TOTAL_TIMEOUT is "never", but must be a duration above zero/,
     );
     expect(refusal({ AMBLE_SCOPE: 'all' })).toBe('AMBLE_SCOPE is "all", but must be one of host, site, any.');
   });
@@ -286,8 +314,8 @@ describe('a refusal is one sentence that names the source, the value and what is
   });
 
   test('of a value in the file', () => {
-    writeConfig({ fetch: { maxBody: 'huge' } });
-    expect(refusal()).toMatch(/^"fetch\.maxBody" in amble\.config\.json is "huge", but must be a size/);
+    writeConfig({ fetch: { maxBodySize: 'huge' } });
+    expect(refusal()).toMatch(/^"fetch\.maxBodySize" in amble\.config\.json is "huge", but must be a size/);
   });
 
   test('of a group that is not one', () => {

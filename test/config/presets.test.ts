@@ -84,13 +84,18 @@ test('whatever a source says explicitly holds, under every preset', () => {
       presets,
       fc.nat(86_400_000),
       fc.integer({ min: 1, max: 99 }),
-      (one, other, delay, window) => {
+      (one, other, delay, concurrency) => {
         const { crawl } = loadConfig({
-          env: { AMBLE_PRESET: one, AMBLE_WINDOW: '1' },
+          env: { AMBLE_PRESET: one, AMBLE_CONCURRENCY: '1' },
           cwd: '/',
-          flags: { preset: other, delay, window },
+          flags: { preset: other, delay, concurrency },
         });
-        expect(crawl).toEqual({ ...crawlOf(other), delay: { minMs: delay, maxMs: delay }, window });
+        expect(crawl).toEqual({
+          ...crawlOf(other),
+          delay: { minMs: delay, maxMs: delay },
+          concurrency,
+          window: 2 * concurrency + 2,
+        });
       },
     ),
   );

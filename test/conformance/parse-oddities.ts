@@ -34,12 +34,14 @@ export const NOTHING_SPECIAL: PageFacts = {
   linksSkipped: null,
 };
 
+/** Of the worker that crawls them. */
+export const MAX_LINKS_PER_PAGE = 10;
+
 /** Settings of the crawl that visits them. */
 export const RULES = {
   scope: 'host',
   include: ['/in/*'],
   exclude: ['/in/private/*'],
-  maxLinksPerPage: 10,
   traps: { maxPerCalendar: 3 },
 };
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { productToken } from '../../src/http/index.ts';
 import { consultRobots, saveRules } from '../../src/storage/robots.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { DOCUMENT_ODDITIES, NOTHING_SPECIAL, RULES } from './parse-oddities.ts';
+import { DOCUMENT_ODDITIES, MAX_LINKS_PER_PAGE, NOTHING_SPECIAL, RULES } from './parse-oddities.ts';
 
 const NO_RULES = { body: null, statusCode: 404, freshMs: 3_600_000, maxCrawlDelayMs: 300_000 };
 
@@ -28,7 +28,7 @@ describe('documents, oddity by oddity', () => {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('The test server has no port.');
     port = address.port;
-    amble = await startAmble();
+    amble = await startAmble({ tuning: { crawl: { maxLinksPerPage: MAX_LINKS_PER_PAGE } } });
     const names = DOCUMENT_ODDITIES.map(({ name }) => name);
     // Known and empty robots.txt: what is tried here is what comes after the fetch.
     for (const name of names) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatBytes, parseBytes } from '../../src/config/bytes.ts';
+import { formatBytes, parseBytes } from '../../src/core/bytes.ts';
 import {
   formatDelayRange,
   MAX_DURATION_MS,

@@ -28,8 +28,10 @@ async function historyOf(workflowId: string): Promise<History> {
 describe('a page in line', () => {
   beforeAll(async () => {
     amble = await startAmble({
-      asking: { slack: '200ms', maxSlack: '1s' },
-      throttle: { startWindow: '1s', maxStartWindow: '1s', parallelStartWindow: '1s' },
+      tuning: {
+        asking: { slackMs: 200, maxSlackMs: 1_000 },
+        throttle: { startWindowMs: 1_000, maxStartWindowMs: 1_000, parallelStartWindowMs: 1_000 },
+      },
     });
   });
   afterAll(() => amble?.stop());
@@ -78,13 +80,13 @@ describe('a page in line', () => {
 
 describe('where one page may stand in line', () => {
   beforeAll(async () => {
-    amble = await startAmble({ throttle: { queueLimit: 1 } });
+    amble = await startAmble({ tuning: { throttle: { queueLimit: 1 } } });
   });
   afterAll(() => amble?.stop());
 
   it('the others come back later, and all of them are fetched', async () => {
     const site = await pauseDomain(amble, web.name('site'));
-    const crawl = await amble.start({ seeds: seeds(4), ...web.network, window: 4 });
+    const crawl = await amble.start({ seeds: seeds(4), ...web.network });
     const sentAway = async () => {
       const story = storyOf(await historyOf(site.throttle.workflowId));
       return story.filter((line) => line === 'answered acquire full').length;

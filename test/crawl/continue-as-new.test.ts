@@ -15,6 +15,8 @@ const EVENTS_A_RUN = 40;
 describe('when every workflow continues as new after a few events', () => {
   let server: TestWorkflowEnvironment;
   let amble: Amble;
+  /** So rarely that a crawl continues as new for what its cancellation adds alone. */
+  let rarelySwept: Amble;
 
   beforeAll(async () => {
     Runtime.install({
@@ -28,9 +30,12 @@ describe('when every workflow continues as new after a few events', () => {
         extraArgs: ['--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${EVENTS_A_RUN}`],
       },
     });
-    amble = await startAmble({}, { temporalAddress: server.address, namespace: 'default' });
+    const engines = { temporalAddress: server.address, namespace: 'default' };
+    amble = await startAmble({}, engines);
+    rarelySwept = await startAmble({ tuning: { crawl: { sweepIntervalMs: 60_000 } } }, engines);
   });
   afterAll(async () => {
+    await rarelySwept?.stop();
     await amble?.stop();
     await server?.teardown();
   });
@@ -89,13 +94,13 @@ describe('when every workflow continues as new after a few events', () => {
         slow: (path) => (path === '/robots.txt' ? undefined : { body: 'A page.', afterMs: 8_000 }),
       });
       try {
-        const crawl = await amble.start({ seeds: [web.url('slow')], ...web.network, sweepInterval: '1m' });
+        const crawl = await rarelySwept.start({ seeds: [web.url('slow')], ...web.network });
         await expect.poll(() => web.arrivalsAt('slow', '/').length, { timeout: 20_000 }).toBe(1);
         if (way === 'by Temporal') await crawl.cancel();
         else await crawl.executeUpdate(cancelCrawlUpdate);
         expect(await crawl.result()).toMatchObject({ pages: { Cancelled: 1 } });
         expect(await runsOf(crawl.workflowId)).toBeGreaterThan(1);
-        const { status } = await amble.db.crawl.findUniqueOrThrow({ where: { id: crawl.workflowId } });
+        const { status } = await rarelySwept.db.crawl.findUniqueOrThrow({ where: { id: crawl.workflowId } });
         expect(status).toBe('Cancelled');
       } finally {
         await web.stop();

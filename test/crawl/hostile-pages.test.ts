@@ -17,10 +17,8 @@ const MOST_MB = 1_536;
 const BRISK = {
   delay: '10ms',
   concurrency: 4,
-  sweepInterval: '500ms',
   retry: { maximumAttempts: 1 },
   maxPagesPerDomain: 5,
-  window: 30,
   fetch: { headersTimeout: '2s', totalTimeout: '6s' },
 };
 
@@ -30,6 +28,7 @@ beforeAll(async () => {
   web = await startHostileWeb(HOSTS);
   amble = await startAmbleProcess({
     settings: { logLevel: 'warn' },
+    tuning: { crawl: { window: 30, sweepIntervalMs: 500 } },
     env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
   });
 });

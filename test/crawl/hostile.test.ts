@@ -7,7 +7,7 @@ import { expectPolite } from '../support/expect-polite.ts';
 import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Far more attempts than any of these sites takes: what runs out here is not the pages' patience. */
-const PATIENT = { retry: { initialInterval: '100ms', maximumAttempts: 30 }, longWait: '50ms' };
+const PATIENT = { retry: { initialInterval: '100ms', maximumAttempts: 30 } };
 
 let amble: Amble;
 let web: TestWeb;
@@ -15,8 +15,12 @@ let site: Site;
 
 beforeAll(async () => {
   amble = await startAmble({
-    throttle: { down: '1s', maxDown: '1s', giveUp: '4s', maxBackoff: '1500ms' },
-    robots: { hold: '50ms', maxHold: '100ms', giveUp: '1h' },
+    maxOutage: '4s',
+    tuning: {
+      throttle: { outageRetryMs: 1_000, maxOutageRetryMs: 1_000, maxBackoffMs: 1_500 },
+      robots: { holdMs: 50, maxHoldMs: 100 },
+      crawl: { longWaitMs: 50 },
+    },
   });
 });
 afterAll(() => amble?.stop());

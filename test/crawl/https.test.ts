@@ -44,8 +44,8 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'amble-authority-'));
   const authority = join(directory, 'authority.pem');
   await writeFile(authority, CERTIFICATE);
-  const settings = { throttle: { parallelStartWindow: `${HANDSHAKE_MS / 2}ms` } };
-  amble = await startAmbleProcess({ settings, env: { NODE_EXTRA_CA_CERTS: authority } });
+  const tuning = { throttle: { parallelStartWindowMs: HANDSHAKE_MS / 2 }, crawl: { sweepIntervalMs: 300 } };
+  amble = await startAmbleProcess({ tuning, env: { NODE_EXTRA_CA_CERTS: authority } });
 });
 afterAll(async () => {
   await amble?.stop();
@@ -93,7 +93,6 @@ async function crawl(seed: string, scope: 'host' | 'site', input = {}): Promise<
     seeds: [seed],
     scope,
     delay: '20ms',
-    sweepInterval: '300ms',
     retry: { maximumAttempts: 1 },
     resolve: ['secure.test', 'old.test', 'elsewhere.test'].map((name) => `${name}:127.0.0.1`),
     allowNetwork: ['127.0.0.0/8'],

@@ -14,7 +14,13 @@ let web: TestWeb;
 
 beforeAll(async () => {
   // Left alone for so long that pages ask meanwhile, on the busiest machine.
-  amble = await startAmble({ throttle: { down: '4s', maxDown: '4s', giveUp: '1h' } });
+  amble = await startAmble({
+    maxOutage: '1h',
+    tuning: {
+      throttle: { outageRetryMs: 4_000, maxOutageRetryMs: 4_000 },
+      crawl: { longWaitMs: 50, window: 3 },
+    },
+  });
   web = await startWeb({ site: flatSite(LINKED) });
 });
 afterAll(async () => {
@@ -27,8 +33,6 @@ it('costs only those pages an attempt that found out; the others stand aside mea
     seeds: [web.url('site')],
     ...web.network,
     retry: { initialInterval: '100ms', maximumAttempts: 30 },
-    longWait: '50ms',
-    window: 3,
   });
   const pages = () => amble.db.page.findMany({ where: { crawlId: crawl.workflowId } });
   const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(stateQuery);

@@ -9,7 +9,7 @@ import { flatSite, startWeb } from '../support/web.ts';
 
 let amble: Amble;
 beforeAll(async () => {
-  amble = await startAmble({ throttle: { startWindow: '1s' } });
+  amble = await startAmble({ tuning: { throttle: { startWindowMs: 1_000 } } });
 });
 afterAll(() => amble?.stop());
 

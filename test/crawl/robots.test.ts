@@ -13,24 +13,24 @@ const MAX_CRAWL_DELAY_MS = 400;
 const MAX_RETRY_AFTER_MS = 1_000;
 
 /** A robots.txt that fails is asked for again soon. */
-const SOON = { minFresh: '1ms', hold: '100ms', maxHold: '200ms' };
+const TUNING = {
+  throttle: { maxBackoffMs: 10 },
+  robots: { minFreshMs: 1, holdMs: 100, maxHoldMs: 200 },
+};
 
 let amble: Amble;
 const logged: string[] = [];
 
-async function start(
-  robots: Record<string, string>,
-  maxRetryAfter = `${MAX_RETRY_AFTER_MS}ms`,
-): Promise<void> {
+async function start(settings: Record<string, string> = {}): Promise<void> {
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
-  const throttle = { maxBackoff: '10ms', maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms`, maxRetryAfter };
-  amble = await startAmble({ robots: { ...SOON, ...robots }, throttle }, testEngines(), log);
+  const limits = { maxCrawlDelay: `${MAX_CRAWL_DELAY_MS}ms`, maxRetryAfter: `${MAX_RETRY_AFTER_MS}ms` };
+  amble = await startAmble({ tuning: TUNING, ...limits, ...settings }, testEngines(), log);
 }
 
 afterEach(() => expectPolite(amble.db));
 
 describe('robots.txt', () => {
-  beforeAll(() => start({}));
+  beforeAll(() => start());
   afterAll(() => amble?.stop());
 
   it('that cannot be read at first, and then can, costs its pages nothing', () =>
@@ -376,7 +376,7 @@ describe('robots.txt', () => {
 });
 
 describe('robots.txt, where a Retry-After of an hour counts in full,', () => {
-  beforeAll(() => start({}, '1h'));
+  beforeAll(() => start({ maxRetryAfter: '1h' }));
   afterAll(() => amble?.stop());
 
   it('that moved to a host which wants to be left alone does not stop its pages: they go by the rules of before', async () => {
@@ -409,7 +409,7 @@ describe('robots.txt, where a Retry-After of an hour counts in full,', () => {
 });
 
 describe('robots.txt, where patience is short,', () => {
-  beforeAll(() => start({ giveUp: '500ms' }));
+  beforeAll(() => start({ maxOutage: '500ms' }));
   afterAll(() => amble?.stop());
 
   it('that stays out of reach holds its pages back and at last blocks them all, so that the crawl ends', () =>

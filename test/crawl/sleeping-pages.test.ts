@@ -1,16 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { TuningChanges } from '../../src/config/index.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
 describe('pages asleep until their next attempt', () => {
   let amble: Amble;
-  beforeAll(async () => {
+  afterEach(() => amble?.stop());
+
+  async function start(crawl: NonNullable<TuningChanges['crawl']>): Promise<void> {
     // The site's 503s must not slow the test down; what they do to the gap is tested elsewhere.
-    amble = await startAmble({ throttle: { maxBackoff: '10ms' } });
-  });
-  afterAll(() => amble?.stop());
+    amble = await startAmble({ tuning: { throttle: { maxBackoffMs: 10 }, crawl } });
+  }
 
   it('do not stop their domain: more of them than the window holds, and every other page is still fetched', async () => {
+    await start({ window: 5 });
     // The first ten pages of the site fail and sleep for an hour; the window has five places.
     const web = await startWeb({
       site: flatSite(25, (path) =>
@@ -22,7 +25,6 @@ describe('pages asleep until their next attempt', () => {
         seeds: [web.url('site')],
         ...web.network,
         delay: '10ms',
-        window: 5,
         retry: { initialInterval: '1h' },
       });
       const count = (status: 'Fetched' | 'Waiting') =>
@@ -47,6 +49,7 @@ describe('pages asleep until their next attempt', () => {
   });
 
   it('beyond the allowed number wait in the table instead, and are tried again when they are due', async () => {
+    await start({ maxWaiting: 2, longWaitMs: 100 });
     const web = await startWeb({
       site: flatSite(8, (path, { count }) =>
         path.startsWith('/') && path.length === 2 && count < 2 ? { status: 503 } : undefined,
@@ -57,8 +60,6 @@ describe('pages asleep until their next attempt', () => {
         seeds: [web.url('site')],
         ...web.network,
         delay: '10ms',
-        maxWaiting: 2,
-        longWait: '100ms',
         retry: { initialInterval: '3s' },
       });
       expect(result.pages).toEqual({ Fetched: 9 });

@@ -15,13 +15,15 @@ let amble: Amble;
 let web: TestWeb;
 let cwd: string;
 
+const WINDOW = 5;
+
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'amble-cli-'));
-  amble = await startAmble();
+  amble = await startAmble({ tuning: { crawl: { window: WINDOW, longWaitMs: 1_000 } } });
   web = await startWeb({
     slow: flatSite(5),
     brisk: flatSite(12),
-    crowd: flatSite(3),
+    crowd: flatSite(WINDOW + 2),
     down: (path) => (path === '/robots.txt' ? undefined : { status: 503 }),
     mute: () => ({ status: 503 }),
     moved: (path) =>
@@ -64,7 +66,7 @@ function programWith(env: Record<string, string>, ...args: string[]) {
 /** robots.txt has been fetched, and everything else is queued for an hour. */
 async function startQueuedCrawl(id: string): Promise<void> {
   const seeds = ['/1', '/2', '/3', '/4', '/5'].map((path) => web.url('slow', path));
-  await amble.start({ seeds, ...web.network, delay: '1h', window: seeds.length }, id);
+  await amble.start({ seeds, ...web.network, delay: '1h' }, id);
   await expect.poll(() => web.arrivalsAt('slow', '/robots.txt').length, { timeout: 60_000 }).toBe(1);
   const queueLength = async () => {
     const { waiting } = await amble.client.workflow
@@ -220,19 +222,19 @@ describe('a crawl', () => {
   });
 
   test('shows what a pending page waits for, and on resume that no worker is running', async () => {
-    const seeds = ['/1', '/2', '/3'].map((path) => web.url('crowd', path));
+    const seeds = Array.from({ length: WINDOW + 2 }, (_, n) => web.url('crowd', `/${n + 1}`));
     await program('domain', 'pause', web.name('crowd'));
-    const crawl = { seeds, ...web.network, delay: '1h', window: 1 };
+    const crawl = { seeds, ...web.network, delay: '1h' };
     await amble.start(crawl, 'crowd');
     await amble.start({ ...crawl, maxPages: 1 }, 'frugal');
     const inProgress = () =>
       amble.db.page.count({ where: { crawlId: { in: ['crowd', 'frugal'] }, status: 'Queued' } });
-    await expect.poll(inProgress, { timeout: 60_000 }).toBe(2);
+    await expect.poll(inProgress, { timeout: 60_000 }).toBe(WINDOW + 1);
 
-    const last = web.url('crowd', '/3');
+    const last = web.url('crowd', `/${WINDOW + 2}`);
     const ofDomain = await program('page', last, '--crawl', 'crowd');
     expect(ofDomain.stdout).toContain(
-      `Pending: behind 1 other page; 1 of at most 1 page of ${web.name('crowd')} is in progress; the domain is paused by an operator.\n`,
+      `Pending: behind 1 other page; ${WINDOW} of at most ${WINDOW} pages of ${web.name('crowd')} are in progress; the domain is paused by an operator.\n`,
     );
     const { stdout } = await program('page', last, '--crawl', 'crowd', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -256,7 +258,7 @@ describe('a crawl', () => {
   });
 
   test('whose robots.txt is unavailable shows that its pages wait for it', async () => {
-    await amble.start({ seeds: [web.url('mute')], ...web.network, delay: '10ms', longWait: '1s' }, 'mute');
+    await amble.start({ seeds: [web.url('mute')], ...web.network, delay: '10ms' }, 'mute');
     const waitingPages = () => amble.db.page.count({ where: { crawlId: 'mute', status: 'Waiting' } });
     await expect.poll(waitingPages, { timeout: 60_000 }).toBe(1);
     const { stdout } = await program('page', web.url('mute'));

@@ -20,7 +20,7 @@ let amble: Installation;
 
 beforeEach(async () => {
   web = await startWeb({ one: flatSite(PAGES) });
-  amble = await createInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  amble = await createInstallation({ tuning: { heartbeatMs: 2_000, throttle: { startWindowMs: 2_000 } } });
   await initialiseHome(amble.home);
 });
 

@@ -21,7 +21,7 @@ beforeEach(async () => {
     one: flatSite(PAGES),
     slow: (path) => (path === '/' ? { body: 'Slow.', afterMs: SLOW_MS } : undefined),
   });
-  amble = await createInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  amble = await createInstallation({ tuning: { heartbeatMs: 2_000, throttle: { startWindowMs: 2_000 } } });
   await initialiseHome(amble.home);
 });
 
@@ -70,7 +70,7 @@ test('a crawl restarts engines that are killed under it, and completes', async (
 
 test('a command whose engine comes back on another port exits with an error', async () => {
   await amble.remove();
-  amble = await createInstallation({ settings: { stopWithin: '2s' } });
+  amble = await createInstallation({ settings: { shutdownTimeout: '2s' } });
   const up = amble.start('up');
   await up.says(/Amble is up/);
   const [port = 0] = await amble.ports();

@@ -18,7 +18,7 @@ let amble: Installation;
 beforeEach(async () => {
   web = await startWeb({ one: flatSite(PAGES), two: flatSite(PAGES) });
   // What a dead worker held is missed soon enough for a test to wait for it.
-  amble = await createInstallation({ settings: { heartbeat: '2s', throttle: { startWindow: '2s' } } });
+  amble = await createInstallation({ tuning: { heartbeatMs: 2_000, throttle: { startWindowMs: 2_000 } } });
   await initialiseHome(amble.home);
 });
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import type { TuningChanges } from '../../src/config/index.ts';
 import { packageRoot } from '../../src/core/package-root.ts';
 import { findEngine } from '../../src/embedded/engine.ts';
 import { startEngines } from '../../src/embedded/index.ts';
@@ -55,22 +56,34 @@ export interface Installation {
 }
 
 /** Everything a test would have to wait for is short. */
-const BRISK = { sweepInterval: '500ms', retry: { initialInterval: '500ms' } };
+const BRISK = { retry: { initialInterval: '500ms' } };
+const SWEEP_INTERVAL_MS = 500;
+
+/** How the real program is told what is not a setting. */
+export function tuningVariable(tuning: TuningChanges): Record<string, string> {
+  return { AMBLE_TEST_TUNING: JSON.stringify(tuning) };
+}
 
 export async function createInstallation({
   settings = {},
+  tuning = {},
   env = {},
 }: {
   settings?: Record<string, unknown>;
+  tuning?: TuningChanges;
   env?: Record<string, string>;
 } = {}): Promise<Installation> {
   const home = await createTestHome();
   const directory = dirname(home.directory);
+  const tuned = tuningVariable({
+    ...tuning,
+    crawl: { sweepIntervalMs: SWEEP_INTERVAL_MS, ...tuning.crawl },
+  });
   await writeFile(join(directory, 'amble.config.json'), JSON.stringify({ ...BRISK, ...settings }));
   const start = (command: string, ...args: string[]): RunningProgram =>
     startProgram(process.execPath, [PROGRAM, command, '--home', home.directory, ...args], {
       cwd: directory,
-      env: { ...cleanEnvironment(), ...env },
+      env: { ...cleanEnvironment(), ...tuned, ...env },
     });
   return {
     home: home.directory,

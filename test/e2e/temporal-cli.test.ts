@@ -30,7 +30,10 @@ beforeAll(async () => {
   binary = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
   const [port] = await freePorts(1, []);
   address = `${LOOPBACK}:${port}`;
-  amble = await createInstallation({ env: { TEMPORAL_ADDRESS: address } });
+  amble = await createInstallation({
+    env: { TEMPORAL_ADDRESS: address },
+    tuning: { crawl: { window: PAGES } },
+  });
   await initialiseHome(amble.home);
   const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
   server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
@@ -72,7 +75,7 @@ describe('a crawl with the stock Temporal CLI', () => {
   const counts = { crawlId: 'my-crawl', found: PAGES + 1, pages: { Fetched: PAGES + 1 } };
 
   test('starts by its type and returns its counts', async () => {
-    await startCrawl('my-crawl', { seeds: [web.url('shop')], ...web.network, delay: '300ms', window: PAGES });
+    await startCrawl('my-crawl', { seeds: [web.url('shop')], ...web.network, delay: '300ms' });
     const ended = await temporal('workflow', 'result', '--workflow-id', 'my-crawl');
     expect(ended).toMatchObject({ status: 'COMPLETED', result: counts });
     // Each page, the flaky one twice, and robots.txt.

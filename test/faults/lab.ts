@@ -14,7 +14,7 @@ import { startEngines } from '../../src/embedded/index.ts';
 import { ensurePostgres } from '../../src/embedded/postgres.ts';
 import { ensureTemporal } from '../../src/embedded/temporal.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { cleanEnvironment, type RunningProgram, startProgram } from '../e2e/support.ts';
+import { cleanEnvironment, type RunningProgram, startProgram, tuningVariable } from '../e2e/support.ts';
 import { createDisk, type Disk } from './disk.ts';
 import { startWire, type Wire } from './wire.ts';
 
@@ -29,9 +29,11 @@ const SETTINGS = {
   delay: `${GAP_MS}ms`,
   retry: { initialInterval: `${RETRY_AFTER_MS}ms`, maximumAttempts: MAXIMUM_ATTEMPTS },
   fetch: { totalTimeout: '5s' },
-  heartbeat: '2s',
-  throttle: { startWindow: `${LEASE_MS}ms`, maxStartWindow: `${LEASE_MS}ms` },
-  sweepInterval: '500ms',
+};
+const TUNING = {
+  heartbeatMs: 2_000,
+  throttle: { startWindowMs: LEASE_MS, maxStartWindowMs: LEASE_MS },
+  crawl: { sweepIntervalMs: 500 },
 };
 
 /** A worker of the lab takes a Postgres that has not answered by then for away; by itself it would wait a minute. */
@@ -134,6 +136,7 @@ async function setUp(
     database.searchParams.set('query_timeout', String(ANSWER_WITHIN_MS));
     return {
       ...cleanEnvironment(),
+      ...tuningVariable(TUNING),
       TEMPORAL_ADDRESS: `127.0.0.1:${wires.temporal.port}`,
       DATABASE_URL: database.href,
       AMBLE_USER_AGENT: `Amble/0.1 ${name}`,

@@ -21,7 +21,7 @@ let crawls = 0;
 beforeAll(async () => {
   lab = await createLab({
     workers: 1,
-    settings: { stopWithin: `${STOP_WITHIN_MS}ms`, fetch: { totalTimeout: '10s' } },
+    settings: { shutdownTimeout: `${STOP_WITHIN_MS}ms`, fetch: { totalTimeout: '10s' } },
     env: { NODE_OPTIONS: `--import=${BUGS}` },
   });
   const [only] = lab.workers;

@@ -165,7 +165,6 @@ describe('connecting', () => {
       allowNetwork: ['127.0.0.0/8'],
       resolve: {},
       connectTimeoutMs: 1_000,
-      maxHeaderBytes: 10_000,
     };
     expect(pool.agentFor(open)).toBe(pool.agentFor({ ...open }));
     expect(await send(url, { agent: pool.agentFor(open) })).toMatchObject({ kind: 'response' });

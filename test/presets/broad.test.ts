@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_THROTTLE, quickened } from './support.ts';
+import { gapsOf, pageOf, QUICK_TUNING, quickened } from './support.ts';
 
 const { input, settings } = quickened('broad');
 
@@ -18,7 +18,7 @@ describe('the preset broad', () => {
   let mostOpen = 0;
 
   beforeAll(async () => {
-    amble = await startAmble(QUICK_THROTTLE);
+    amble = await startAmble({ tuning: QUICK_TUNING });
     const sites: Record<string, Site> = {
       hub: (path) =>
         path === '/' ? { body: links(...['huge', ...SMALL].map((host) => web.url(host))) } : undefined,

@@ -4,7 +4,7 @@ import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_THROTTLE, quickened, waitsOf } from './support.ts';
+import { gapsOf, pageOf, QUICK_TUNING, quickened, waitsOf } from './support.ts';
 
 const { input, settings } = quickened('news');
 
@@ -22,8 +22,12 @@ describe('the preset news', () => {
 
   beforeAll(async () => {
     amble = await startAmble({
-      throttle: { ...QUICK_THROTTLE.throttle, down: '5s', maxDown: '1m', giveUp: '8s' },
-      robots: { hold: '50ms', maxHold: '100ms' },
+      maxOutage: '8s',
+      tuning: {
+        ...QUICK_TUNING,
+        throttle: { ...QUICK_TUNING.throttle, outageRetryMs: 5_000, maxOutageRetryMs: 60_000 },
+        robots: { holdMs: 50, maxHoldMs: 100 },
+      },
     });
     web = await startWeb({
       daily: (path, { count }) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_THROTTLE, quickened, waitsOf } from './support.ts';
+import { gapsOf, pageOf, QUICK_TUNING, quickened, waitsOf } from './support.ts';
 
 const { input, settings } = quickened('shop');
 
@@ -20,7 +20,8 @@ describe('the preset shop', () => {
   let result: { pages: Record<string, number>; found: number };
 
   beforeAll(async () => {
-    amble = await startAmble(QUICK_THROTTLE);
+    // Pages in the window ask at the same time; with so few of them the order on the wire is that of admission.
+    amble = await startAmble({ tuning: { ...QUICK_TUNING, crawl: { ...QUICK_TUNING.crawl, window: 2 } } });
     web = await startWeb({
       lamps: (path) => {
         if (path === '/search?q=lamp') return { body: links(...products('lamp', 12), '/list?page=2') };
@@ -36,8 +37,6 @@ describe('the preset shop', () => {
     const done = await amble.crawl({
       ...input,
       ...web.network,
-      // Pages in the window ask side by side; with so few of them the order on the wire is that of admission.
-      window: 2,
       seeds: [
         { url: web.url('lamps', '/search?q=lamp'), keyword: 'lamp' },
         { url: web.url('chairs', '/search?q=chair'), keyword: 'chair' },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_THROTTLE, quickened, waitsOf } from './support.ts';
+import { gapsOf, pageOf, QUICK_TUNING, quickened, waitsOf } from './support.ts';
 
 const { input, settings } = quickened('smallweb');
 
@@ -13,7 +13,7 @@ describe('the preset smallweb', () => {
   let pages: Record<string, number>;
 
   beforeAll(async () => {
-    amble = await startAmble(QUICK_THROTTLE);
+    amble = await startAmble({ tuning: QUICK_TUNING });
     web = await startWeb({
       blog: (path) => {
         if (path === '/') return { body: `<title>Blog</title>${links('/1', '/2', '/gone', '/down')}` };

@@ -18,7 +18,7 @@ export interface Quickened {
 }
 
 export function quickened(preset: PresetName): Quickened {
-  const { delay, retry, warmup } = loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
+  const { delay, retry } = loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
   const quick = {
     delay: { minMs: delay.minMs / PACE, maxMs: delay.maxMs / PACE },
     retry: {
@@ -33,15 +33,15 @@ export function quickened(preset: PresetName): Quickened {
       preset,
       delay: `${quick.delay.minMs}ms-${quick.delay.maxMs}ms`,
       retry: { initialInterval: quick.retry.initialIntervalMs, jitter: quick.retry.jitterMs },
-      warmup: { pending: warmup.pending },
-      sweepInterval: '200ms',
-      longWait: '50ms',
     },
   };
 }
 
 /** Backoff as quick as the rest; the gap it makes is for the throttle's own tests. */
-export const QUICK_THROTTLE = { throttle: { maxBackoff: '100ms' } };
+export const QUICK_TUNING = {
+  throttle: { maxBackoffMs: 100 },
+  crawl: { sweepIntervalMs: 200, longWaitMs: 50 },
+};
 
 /** A page with its attempts, by its URL. */
 export function pageOf({ db }: Amble, crawlId: string, url: string) {

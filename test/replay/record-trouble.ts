@@ -37,10 +37,17 @@ const robotsMovedTo =
 describe('where pages soon ask again, and a fetch is soon missed', () => {
   onAmble(() =>
     startAmble({
-      asking: { slack: '300ms' },
-      heartbeat: '1s',
-      throttle: { startWindow: '1s', maxStartWindow: '1s', down: '1500ms', maxDown: '1500ms' },
-      robots: { hold: '100ms', maxHold: '100ms' },
+      tuning: {
+        asking: { slackMs: 300 },
+        heartbeatMs: 1_000,
+        throttle: {
+          startWindowMs: 1_000,
+          maxStartWindowMs: 1_000,
+          outageRetryMs: 1_500,
+          maxOutageRetryMs: 1_500,
+        },
+        robots: { holdMs: 100, maxHoldMs: 100 },
+      },
     }),
   );
 
@@ -145,7 +152,7 @@ describe('where pages soon ask again, and a fetch is soon missed', () => {
 });
 
 describe('where a line is short and patience with a document ends at once', () => {
-  onAmble(() => startAmble({ parse: { timeout: '1ms' }, throttle: { queueLimit: 1 } }));
+  onAmble(() => startAmble({ tuning: { parseTimeoutMs: 1, throttle: { queueLimit: 1 } } }));
 
   it('full', () =>
     onWeb(flatSite(2), async () => {

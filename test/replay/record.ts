@@ -54,8 +54,11 @@ const flaky =
 describe('on a server like any other', () => {
   onAmble(() =>
     startAmble({
-      throttle: { maxBackoff: '10ms', down: '1500ms', maxDown: '1500ms' },
-      robots: { hold: '100ms', maxHold: '100ms' },
+      tuning: {
+        throttle: { maxBackoffMs: 10, outageRetryMs: 1_500, maxOutageRetryMs: 1_500 },
+        robots: { holdMs: 100, maxHoldMs: 100 },
+        crawl: { longWaitMs: 50 },
+      },
     }),
   );
 
@@ -73,7 +76,7 @@ describe('on a server like any other', () => {
     onWeb(
       (path, { count }) =>
         path === '/robots.txt' ? { status: count === 1 ? 503 : 404 } : { body: 'A page.' },
-      () => crawlTo('held', '/', { longWait: '20ms' }),
+      () => crawlTo('held', '/'),
     ));
 
   it('sitemap', () =>
@@ -141,7 +144,7 @@ describe('on a server like any other', () => {
 
   it('down', () =>
     onWeb(flatSite(3), async () => {
-      const crawl = await amble.start({ ...input(), delay: '100ms', longWait: '50ms' });
+      const crawl = await amble.start({ ...input(), delay: '100ms' });
       await expect.poll(() => web.arrivalsAt('site', '/').length, { timeout: 20_000 }).toBe(1);
       await web.goAway();
       await expect.poll(storyOfThrottle, { timeout: 30_000 }).toContain('answered acquire down');
@@ -173,7 +176,7 @@ describe('on a server like any other', () => {
 });
 
 describe('where throttles end soon', () => {
-  onAmble(() => startAmble({ throttle: { idle: '1s' } }));
+  onAmble(() => startAmble({ tuning: { throttle: { idleTimeoutMs: 1_000 } } }));
 
   it('granted', () =>
     onWeb(chain, async () => {
@@ -198,7 +201,7 @@ describe('on a server that suggests early to continue as new', () => {
       },
     });
     return startAmble(
-      { throttle: { maxBackoff: '10ms' } },
+      { tuning: { throttle: { maxBackoffMs: 10 } } },
       { temporalAddress: server.address, namespace: 'default' },
     );
   });
@@ -219,7 +222,7 @@ describe('on a server that suggests early to continue as new', () => {
     onWeb(
       (path) => (path === '/robots.txt' ? undefined : { body: 'A page.', afterMs: 4_000 }),
       async () => {
-        const crawl = await amble.start({ ...input(), sweepInterval: '1m' });
+        const crawl = await amble.start({ ...input() });
         await expect.poll(() => web.arrivalsAt('site', '/').length, { timeout: 20_000 }).toBe(1);
         await crawl.executeUpdate(cancelCrawlUpdate);
         await crawl.result();

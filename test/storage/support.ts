@@ -48,7 +48,6 @@ export const SETTINGS: CrawlSettings = {
     connectTimeoutMs: 1_000,
     headersTimeoutMs: 1_000,
     totalTimeoutMs: 1_000,
-    maxHeaderBytes: 64 * 1024,
     maxBodyBytes: 1_000_000,
   },
   keepTypes: [],
@@ -59,7 +58,6 @@ export const SETTINGS: CrawlSettings = {
   longWaitMs: 60_000,
   sweepIntervalMs: 10_000,
   maxLinksPerPage: 10_000,
-  maxSitemapBytes: 50_000_000,
   urls: NO_RULES,
   traps: {
     maxPathDepth: null,

@@ -19,7 +19,7 @@ let web: TestWeb;
 let crawlId: string;
 
 beforeAll(async () => {
-  amble = await startAmble({ throttle: { maxBackoff: '10ms' } });
+  amble = await startAmble({ tuning: { throttle: { maxBackoffMs: 10 } } });
   web = await startWeb({ site: aSite });
   const result = await amble.crawl({ seeds: [web.url('site')], ...web.network, delay: '150ms' });
   expect(result.pages).toEqual({ Fetched: 4, Blocked: 1 });

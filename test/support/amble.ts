@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
-import { type AmbleConfig, loadConfig } from '../../src/config/index.ts';
+import { type AmbleConfig, loadConfig, type TuningChanges } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { startWorker, type WorkerSetup } from '../../src/worker/worker.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
@@ -25,10 +25,17 @@ export interface Amble {
 }
 
 /** Intervals of a crawl that a test can wait for. */
-const BRISK = { delay: '50ms', sweepInterval: '300ms', retry: { initialInterval: '200ms' } };
+const BRISK = { delay: '50ms', retry: { initialInterval: '200ms' } };
+const SWEEP_INTERVAL_MS = 300;
+
+/** Settings by key, and what is not a setting but too slow for a test. */
+export interface AmbleOptions {
+  tuning?: TuningChanges;
+  [setting: string]: unknown;
+}
 
 export async function startAmble(
-  flags: Record<string, unknown> = {},
+  { tuning = {}, ...flags }: AmbleOptions = {},
   { temporalAddress: address, namespace } = testEngines(),
   log: Logger = pino({ level: 'error' }, pino.destination(2)),
   overrideDeps: WorkerSetup['overrideDeps'] = (deps) => deps,
@@ -36,7 +43,12 @@ export async function startAmble(
   const home = await mkdtemp(join(tmpdir(), 'amble-home-'));
   const database = await freshDatabase();
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;
-  const config = loadConfig({ env: {}, cwd: home, flags: { taskQueue, ...flags } });
+  const config = loadConfig({
+    env: {},
+    cwd: home,
+    flags: { taskQueue, ...flags },
+    tuning: { ...tuning, crawl: { sweepIntervalMs: SWEEP_INTERVAL_MS, ...tuning.crawl } },
+  });
   const worker = await startWorker({
     config,
     temporal: { address, namespace },

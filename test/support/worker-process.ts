@@ -4,10 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import type { TuningChanges } from '../../src/config/index.ts';
 import { packageRoot } from '../../src/core/package-root.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
-import { cleanEnvironment, type RunningProgram, startProgram } from '../e2e/support.ts';
+import { cleanEnvironment, type RunningProgram, startProgram, tuningVariable } from '../e2e/support.ts';
 import { freshDatabase, testEngines } from './engines.ts';
 
 export interface AmbleProcess {
@@ -19,10 +20,12 @@ export interface AmbleProcess {
 }
 
 export async function startAmbleProcess({
-  settings,
+  settings = {},
+  tuning = {},
   env,
 }: {
-  settings: Record<string, unknown>;
+  settings?: Record<string, unknown>;
+  tuning?: TuningChanges;
   env: Record<string, string>;
 }): Promise<AmbleProcess> {
   const { temporalAddress: address, namespace } = testEngines();
@@ -37,6 +40,7 @@ export async function startAmbleProcess({
       cwd: home,
       env: {
         ...cleanEnvironment(),
+        ...tuningVariable(tuning),
         TEMPORAL_ADDRESS: address,
         TEMPORAL_NAMESPACE: namespace,
         DATABASE_URL: database.url,

@@ -45,7 +45,7 @@ export async function crawlCommand(urls: string[], options: CrawlOptions): Promi
     delay,
     keepTypes,
     resolve,
-    allowNetwork: allowNetwork,
+    allowNetwork,
   });
   const invocation = readInvocation(urls, options, config);
   const advice = invocation.request && contactAdvice(config);

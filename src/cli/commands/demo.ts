@@ -33,8 +33,10 @@ const DEMO_PACE = {
     maximumInterval: '1s',
     jitter: '0s',
   },
-  sweepInterval: '1s',
 };
+
+/** Notices soon that the crawl is over. */
+const DEMO_TUNING = { crawl: { sweepIntervalMs: 1_000 } };
 
 export async function demoCommand(options: DemoOptions): Promise<ExitCode> {
   const home = join(configFor(options).home, 'demo');
@@ -79,6 +81,7 @@ function demoConfig(home: string, { resolve }: DemoWeb, { config }: DemoOptions)
       resolve,
       allowNetwork: ['127.0.0.0/8'],
     },
+    DEMO_TUNING,
   );
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { type AmbleConfig, BadInput, type CrawlRequest, writeCrawlInput } from '../../config/index.ts';
+import { type AmbleConfig, BadInput, type CrawlRequest, createCrawlInput } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
 import { type Progress, readProgress } from '../../storage/reports/progress.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
@@ -48,7 +48,7 @@ export async function findOrStartCrawl({
 
   // The settings of an existing crawl are in its row and cannot be changed.
   const urls = row?.seeds ?? request?.seeds.map(({ url }) => url) ?? [];
-  const input = row ? { seeds: row.seeds } : request && writeCrawlInput(request, config.politenessKey);
+  const input = row ? { seeds: row.seeds } : request && createCrawlInput(request.seeds, config);
   if (!input) {
     const handle = client.workflow.getHandle(crawlId);
     if ((await workflowStatus(client, crawlId)) === 'RUNNING') return { kind: 'open', handle, resumed: true };

@@ -1,5 +1,5 @@
 /** Domains as people read them: a table of all, or everything about one. */
-import { formatDelayRange } from '../../config/index.ts';
+import { formatDelayRange } from '../../core/duration.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { StoredDomain } from '../../core/slot-protocol.ts';
 import type { ThrottleView } from '../../throttle/view.ts';

@@ -25,8 +25,7 @@ export const LIMITS = {
   connectTimeout: '1s',
   headersTimeout: '1s',
   totalTimeout: '2s',
-  maxHeaders: '16KiB',
-  maxBody: '100KiB',
+  maxBodySize: '100KiB',
 };
 const MAX_BODY_BYTES = 100 * 1024;
 

@@ -19,7 +19,7 @@ export const LIMITS = { headersTimeoutMs: 10_000, totalTimeoutMs: 10_000, maxBod
 export function loopbackAgent(options: Partial<AgentOptions> & { resolve?: Record<string, string> } = {}) {
   const { resolve = {}, ...rest } = options;
   const policy = createNetworkPolicy({ allowNetwork: ['127.0.0.0/8'], resolve });
-  const agent = createAgent({ policy, connectTimeoutMs: 5_000, maxHeaderBytes: 64 * 1024, ...rest });
+  const agent = createAgent({ policy, connectTimeoutMs: 5_000, ...rest });
   onTestFinished(() => agent.destroy());
   return agent;
 }

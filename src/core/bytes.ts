@@ -31,7 +31,7 @@ function bytesIn(unit: string): number {
   return UNIT_BYTES[unit.toLowerCase()] ?? 1;
 }
 
-/** One body lives in memory and its size in a Postgres integer: anything of 2 GiB or more is a slip of the pen. */
+/** One body lives in memory and its size in a Postgres integer: 2 GiB or more is a typing error. */
 function acceptable(bytes: number): number | undefined {
   return Number.isInteger(bytes) && bytes > 0 && bytes < 2 ** 31 ? bytes : undefined;
 }

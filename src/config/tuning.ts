@@ -1,0 +1,100 @@
+/**
+ * Intervals and bounds that nobody who runs crawls has a reason to change: constants, each with its reason. They are gathered
+ * here because tests need shorter ones, from code (`loadConfig({ tuning })`) or, for the real program, from
+ * AMBLE_TEST_TUNING. They are not settings: names and values may change with every version.
+ */
+import { z } from 'zod';
+import { BadInput } from '../core/bad-input.ts';
+
+const ms = (value: number) => z.int().nonnegative().default(value);
+const count = ms;
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const tuningSchema = z.strictObject({
+  throttle: z
+    .strictObject({
+      /**
+       * How long before its time a grant is sent, so that the way to the worker costs no throughput on a busy machine. A pause
+       * or a longer delay takes effect after the grants that are already out: hence no more than a second.
+       */
+      grantLeadMs: ms(SECOND_MS),
+      /**
+       * Time in which a granted request must start. Too short, and leases expire in busy workers' queues; too long, and the
+       * slot of a dead worker blocks its domain. It grows up to the maximum while grants arrive late.
+       */
+      startWindowMs: ms(15 * SECOND_MS),
+      maxStartWindowMs: ms(5 * MINUTE_MS),
+      /** With concurrency above 1 every lease that has not started delays the next one, so its window is shorter. */
+      parallelStartWindowMs: ms(3 * SECOND_MS),
+      /** Pages in the queue of one domain: bounds the throttle's state, which is carried through continue-as-new. */
+      queueLimit: count(1_000),
+      /** Doubling after 5xx and 429 stops here: a site that has recovered is noticed within an hour. */
+      maxBackoffMs: ms(HOUR_MS),
+      /** How long an origin is left alone after a connection to it failed; doubles up to the maximum. */
+      outageRetryMs: ms(10 * MINUTE_MS),
+      maxOutageRetryMs: ms(HOUR_MS),
+      /** A throttle without work ends after this. What it has learned is in the database. */
+      idleTimeoutMs: ms(10 * MINUTE_MS),
+    })
+    .prefault({}),
+  asking: z
+    .strictObject({
+      /** A page whose grant is this late asks again, in case its throttle has been replaced. Doubles up to the maximum. */
+      slackMs: ms(30 * SECOND_MS),
+      maxSlackMs: ms(HOUR_MS),
+      /** Before the next ask when slots went unused through no fault of the site: a loaded worker needs a moment. */
+      pauseMs: ms(5 * SECOND_MS),
+      /** A page that asked this long ago and has not been seen since is looked up by the sweep. */
+      quietMs: ms(MINUTE_MS),
+    })
+    .prefault({}),
+  robots: z
+    .strictObject({
+      /** `no-cache` and `max-age=0` count as an hour: a robots.txt before every page would double the load on its site. */
+      minFreshMs: ms(HOUR_MS),
+      /** RFC 9309, 2.4: a copy should not be used for more than 24 hours. */
+      maxFreshMs: ms(DAY_MS),
+      /** Wait after a robots.txt that could not be read; doubles up to the maximum. */
+      holdMs: ms(MINUTE_MS),
+      maxHoldMs: ms(HOUR_MS),
+    })
+    .prefault({}),
+  /** A fetch that has not sent a heartbeat for this long is lost with its worker, and its page asks for a new slot. */
+  heartbeatMs: ms(10 * SECOND_MS),
+  /** No honest document took a tenth of this. A third of it is for the tree; the rest for reading without one. */
+  parseTimeoutMs: ms(30 * SECOND_MS),
+  crawl: z
+    .strictObject({
+      /**
+       * Pages of one domain that are open as workflows. Null: twice the highest concurrency plus 2, so that the next pages are
+       * queued when a fetch ends. More would only lengthen the queue and slow the start of a crawl.
+       */
+      window: z.int().positive().nullable().default(null),
+      /** Pages of one domain that wait for a retry as workflows; further ones wait in the table, which costs nothing. */
+      maxWaiting: count(100),
+      /** A longer wait gives up its place in the window. */
+      longWaitMs: ms(MINUTE_MS),
+      /** How often a crawl looks for pages that are due or stalled, and for its end. Pages start each other meanwhile. */
+      sweepIntervalMs: ms(10 * SECOND_MS),
+      /** Links kept of one page; the rest are only counted. No page meant for people has as many. */
+      maxLinksPerPage: count(10_000),
+    })
+    .prefault({}),
+});
+
+export type Tuning = z.output<typeof tuningSchema>;
+
+/** Any part of it; the rest keeps its value. */
+export type TuningChanges = z.input<typeof tuningSchema>;
+
+/** `source` names where the changes come from. */
+export function parseTuning(changes: unknown, source: string): Tuning {
+  const parsed = tuningSchema.safeParse(changes);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new BadInput(`${source} is not valid at "${issue?.path.join('.')}": ${issue?.message}.`);
+}
