@@ -1,4 +1,4 @@
-/** The program's own sources and what they import, read as text: the layout needs no compiler to be checked. */
+/** The program's sources and their imports, read as text: checking the layout needs no compiler. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ export interface Import {
   specifier: string;
   /** The imported file, relative to the repository; null: a package or a Node built-in. */
   file: string | null;
-  /** Erased by the compiler: it loads nothing at run time. */
+  /** Erased by the compiler, so nothing is loaded at run time. */
   typeOnly: boolean;
 }
 
@@ -48,8 +48,8 @@ function importsOf(path: string, text: string): Import[] {
     });
 }
 
-/** The room that a file belongs to: a directory of src, or one of the two directories of Temporal code. */
-export function roomOf(path: string): string {
+/** The part of the program that a file belongs to: a directory of src, `workflows` or `activities`. */
+export function partOf(path: string): string {
   const [top = '', second = ''] = path.split('/');
   return top === 'src' ? second : top;
 }
