@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts } from './ports.ts';
+import { choosePorts } from './ports.ts';
 import { commandLineOf } from './process-table.ts';
 
 /** What it takes to find an engine and to stop it. */
@@ -73,7 +73,7 @@ export async function ensureRunning(kind: EngineSpec): Promise<number[]> {
   }
   let said = '';
   for (let attempt = 1; attempt <= START_ATTEMPTS; attempt++) {
-    const ports = await freePorts(kind.portCount, (await readRecord(kind.record))?.ports ?? []);
+    const ports = await choosePorts(kind.portCount, (await readRecord(kind.record))?.ports ?? []);
     const { pid, logStart } = await launch(kind, ports);
     const state = await waitUntilReady(kind, { pid, ports });
     if (state === 'ready') return ports;

@@ -1,12 +1,12 @@
-/** Where things lie under an Amble home. */
+/** The files of an Amble home. */
 import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 export interface Home {
   directory: string;
-  /** Tickets of processes that start or stop engines. */
+  /** Held by the process that starts or stops engines. */
   lock: string;
-  /** Processes that use the engines. */
+  /** Directory that registers the processes using the engines. */
   users: string;
   postgres: { data: string; password: string; record: string; log: string };
   temporal: { database: string; record: string; log: string };
@@ -30,10 +30,10 @@ export function homeAt(path: string): Home {
 }
 
 export async function prepareHome(home: Home): Promise<void> {
-  // Nobody else's business; but the user that Postgres runs as under root must be able to pass through.
+  // Private; but under root, Postgres runs as another user, which has to reach its data through this directory.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   await mkdir(home.directory, { recursive: true, mode });
-  for (const directory of [home.users, home.lock, join(home.directory, 'log')]) {
+  for (const directory of [home.users, dirname(home.lock), join(home.directory, 'log')]) {
     await mkdir(directory, { recursive: true, mode: 0o700 });
   }
 }

@@ -132,7 +132,7 @@ async function inHome<T>(
   const home = homeAt(path);
   await prepareHome(home);
   return alone(home, notify, async () => {
-    const me = await registerProcess(home.users, 0);
+    const me = await registerProcess(home.users);
     try {
       return { ...(await start(home)), stop: stopOnce(home, me, notify) };
     } catch (error) {

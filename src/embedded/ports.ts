@@ -1,52 +1,32 @@
-/** Free TCP ports on loopback. */
-import { createServer } from 'node:net';
+/** TCP ports on loopback for the embedded engines. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import getPort, { clearLockedPorts } from 'get-port';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** A process that was killed keeps its ports for the moment it takes to die. */
-const WAIT_FOR_WANTED_MS = 2_000;
-const POLL_MS = 50;
+/** A killed process keeps its ports until the kernel has cleaned up after it. */
+const MAX_WAIT_FOR_PREVIOUS_MS = 2_000;
+const POLL_INTERVAL_MS = 50;
 
 /**
- * As many free ports as asked for, the wanted ones where they are still free: clients of an engine that died find it
- * again where it was.
+ * Free ports, the previous ones if possible: clients of an engine that died reconnect where it was. Another process may take
+ * a port before the engine binds it, which ends the engine's start; see engine.ts for the retries.
  */
-export async function freePorts(count: number, wanted: readonly number[]): Promise<number[]> {
-  const held: HeldPort[] = [];
-  try {
-    // All are held until the last is found, or the same one might be found twice.
-    for (let index = 0; index < count; index++) held.push(await holdPreferably(wanted[index]));
-    return held.map(({ port }) => port);
-  } finally {
-    await Promise.all(held.map(({ release }) => release()));
+export async function choosePorts(count: number, previous: readonly number[]): Promise<number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) ports.push(await choosePort(previous[ports.length], ports));
+  return ports;
+}
+
+async function choosePort(previous: number | undefined, exclude: readonly number[]): Promise<number> {
+  const options = { host: LOOPBACK, exclude };
+  if (previous === undefined) return getPort(options);
+  const deadline = performance.now() + MAX_WAIT_FOR_PREVIOUS_MS;
+  for (;;) {
+    // get-port gives no port out twice within 15 to 30 s; an engine that dies in that time is to come back on its own.
+    clearLockedPorts();
+    const port = await getPort({ ...options, port: previous });
+    if (port === previous || performance.now() > deadline) return port;
+    await sleep(POLL_INTERVAL_MS);
   }
-}
-
-interface HeldPort {
-  port: number;
-  release(): Promise<void>;
-}
-
-async function holdPreferably(wanted: number | undefined): Promise<HeldPort> {
-  const giveUpAt = performance.now() + WAIT_FOR_WANTED_MS;
-  while (wanted !== undefined && performance.now() < giveUpAt) {
-    const held = await hold(wanted).catch(() => null);
-    if (held !== null) return held;
-    await sleep(POLL_MS);
-  }
-  return hold(0);
-}
-
-/** Port 0 is any that is free. */
-function hold(wanted: number): Promise<HeldPort> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host: LOOPBACK, port: wanted, exclusive: true }, () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : wanted;
-      resolve({ port, release: () => new Promise((done) => server.close(() => done())) });
-    });
-  });
 }

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { findOnPath } from './search-path.ts';
+import which from 'which';
 
 const run = promisify(execFile);
 
@@ -26,7 +26,7 @@ export async function postgresUser(data: string, paths: readonly string[]): Prom
   const closed = await firstClosed(paths);
   if (closed === null) return { ids, wrapper: [] };
 
-  const setpriv = await findOnPath('setpriv');
+  const setpriv = await which('setpriv', { nothrow: true });
   if (setpriv === null) {
     throw new Error(
       `Postgres does not run as root, and the user it would run as cannot enter ${closed}: move there what Amble needs out of it (--home), start Amble as another user, or set DATABASE_URL to a server of your own.`,

@@ -1,52 +1,36 @@
 /**
- * Processes that make themselves known by an empty file in a directory, named `rank.pid.start.random`. A killed process
- * leaves its file; whoever reads the directory knows it for dead and sweeps it out. No file is ever written to, so none
- * can be found half-written, and no name is used twice, so sweeping never hits a living one.
+ * Lists the living processes of some kind, each by an empty file `pid.start.random` in a directory. A killed process leaves
+ * its file, which readers recognise and delete. Files have no content that could be half-written, and no name is used twice,
+ * so a living process never loses its file.
  */
 import { randomBytes } from 'node:crypto';
-import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { currentProcess, isAlive, type ProcessIdentity } from './process-table.ts';
 
 export interface RegisteredProcess extends ProcessIdentity {
-  name: string;
-  rank: number;
+  fileName: string;
 }
 
-export async function registerProcess(directory: string, rank: number): Promise<RegisteredProcess> {
-  const me = await currentProcess();
-  const presence = named(rank, me, randomBytes(6).toString('hex'));
-  await writeFile(join(directory, presence.name), '', { flag: 'wx', mode: 0o600 });
-  return presence;
+export async function registerProcess(directory: string): Promise<RegisteredProcess> {
+  const { pid, start } = await currentProcess();
+  const fileName = `${pid}.${start}.${randomBytes(6).toString('hex')}`;
+  await writeFile(join(directory, fileName), '', { flag: 'wx', mode: 0o600 });
+  return { pid, start, fileName };
 }
 
-export async function changeRank(
-  directory: string,
-  presence: RegisteredProcess,
-  rank: number,
-): Promise<RegisteredProcess> {
-  const changed = named(rank, presence, presence.name.split('.')[3] ?? '');
-  await rename(join(directory, presence.name), join(directory, changed.name));
-  return changed;
+export async function unregisterProcess(directory: string, { fileName }: RegisteredProcess): Promise<void> {
+  await rm(join(directory, fileName), { force: true });
 }
 
-export async function unregisterProcess(directory: string, presence: RegisteredProcess): Promise<void> {
-  await rm(join(directory, presence.name), { force: true });
-}
-
-/** Everybody in the directory who still lives. */
 export async function livingProcesses(directory: string): Promise<RegisteredProcess[]> {
   const living: RegisteredProcess[] = [];
-  for (const name of await readdir(directory)) {
-    const [rank, pid, start] = name.split('.');
+  for (const fileName of await readdir(directory)) {
+    const [pid, start] = fileName.split('.');
     if (start === undefined) continue;
-    const presence = { name, rank: Number(rank), pid: Number(pid), start };
-    if (await isAlive(presence)) living.push(presence);
-    else await unregisterProcess(directory, presence);
+    const registered = { pid: Number(pid), start, fileName };
+    if (await isAlive(registered)) living.push(registered);
+    else await unregisterProcess(directory, registered);
   }
   return living;
-}
-
-function named(rank: number, { pid, start }: ProcessIdentity, random: string): RegisteredProcess {
-  return { pid, start, rank, name: `${rank}.${pid}.${start}.${random}` };
 }

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import which from 'which';
 import { messageOf } from '../core/error-chain.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { findOnPath, isExecutable } from './search-path.ts';
 
 const run = promisify(execFile);
 
@@ -31,8 +31,9 @@ export async function findTemporalBinary(
     );
   }
   const cached = join(cacheDirectory(), `temporal-${VERSION}`, 'temporal');
-  for (const candidate of [await findOnPath('temporal'), cached]) {
-    if (candidate === null || !(await isExecutable(candidate))) continue;
+  for (const program of ['temporal', cached]) {
+    const candidate = await which(program, { nothrow: true });
+    if (candidate === null) continue;
     const version = await serverVersionOf(candidate);
     if (version !== null && isRecent(version)) return candidate;
     notify(
@@ -117,7 +118,7 @@ async function download(workshop: string, notify: (line: string) => void): Promi
 }
 
 async function build(workshop: string, notify: (line: string) => void): Promise<string> {
-  const go = await findOnPath('go');
+  const go = await which('go', { nothrow: true });
   if (go === null) throw new Error('Go is not installed');
   notify('Building the Temporal CLI with go install: 3 to 4 minutes, once');
   await run(go, ['install', `${GO_MODULE}@v${VERSION}`], {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { freePorts, LOOPBACK } from '../../src/embedded/ports.ts';
+import { choosePorts, LOOPBACK } from '../../src/embedded/ports.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { probeTemporal } from '../../src/embedded/temporal-probe.ts';
 import { initialiseHome } from '../support/initialised-home.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
     shop: flatSite(PAGES, (path, { count }) => (path === FLAKY && count === 1 ? { status: 503 } : undefined)),
   });
   binary = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
-  const [port] = await freePorts(1, []);
+  const [port] = await choosePorts(1, []);
   address = `${LOOPBACK}:${port}`;
   amble = await createInstallation({
     env: { TEMPORAL_ADDRESS: address },

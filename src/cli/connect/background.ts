@@ -45,7 +45,7 @@ export async function ensureUp({ home }: AmbleConfig, { config }: CommonOptions)
 export async function announceUp(home: string): Promise<() => Promise<void>> {
   const directory = upDirectory(home);
   await mkdir(directory, { recursive: true });
-  const entry = await registerProcess(directory, RANK);
+  const entry = await registerProcess(directory);
   return () => unregisterProcess(directory, entry);
 }
 
