@@ -17,9 +17,6 @@ const POLL_INTERVAL_MS = 200;
 /** Relative to this file in the compiled program, the only place it runs from. */
 const PROGRAM = fileURLToPath(new URL('../../cli.js', import.meta.url));
 
-/** All processes in the directory are equal. */
-const RANK = 1;
-
 /** Starts `amble up` for this home unless one is running, waits until it is ready, and returns its process id. */
 export async function ensureUp({ home }: AmbleConfig, { config }: CommonOptions): Promise<number> {
   const running = await findUp(home);
