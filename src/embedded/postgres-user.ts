@@ -1,4 +1,4 @@
-/** Postgres refuses to run as root. Under root it runs as a user without rights that every system has. */
+/** Postgres refuses to run as root. Under root it runs as an unprivileged user that every system has. */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,19 +8,19 @@ import which from 'which';
 const run = promisify(execFile);
 
 export interface PostgresUser {
-  /** Who owns the data and runs the server; unset: ourselves. */
+  /** Owns the data and runs the server; unset: the user of this process. */
   ids?: { uid: number; gid: number };
-  /** Program that takes on these ids with the right to pass through closed directories; empty: a plain spawn will do. */
+  /** Command that switches to these ids and lets them enter closed directories; empty: not needed. */
   wrapper: readonly string[];
 }
 
-/** The user to run as, so that it can reach all these paths. */
+/** A user that can reach all these paths. */
 export async function postgresUser(data: string, paths: readonly string[]): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { wrapper: [] };
   const ids = (await ownerOf(data)) ?? (await idsOf('postgres')) ?? (await idsOf('nobody'));
   if (ids === null) {
     throw new Error(
-      'Postgres does not run as root, and there is neither a user "postgres" nor "nobody" to run it: start Amble as another user, or set DATABASE_URL to a server of your own.',
+      'Postgres cannot run as root, and this system has neither a user "postgres" nor "nobody". Start Amble as another user, or set DATABASE_URL to a server of your own.',
     );
   }
   const closed = await firstClosed(paths);
@@ -29,11 +29,11 @@ export async function postgresUser(data: string, paths: readonly string[]): Prom
   const setpriv = await which('setpriv', { nothrow: true });
   if (setpriv === null) {
     throw new Error(
-      `Postgres does not run as root, and the user it would run as cannot enter ${closed}: move there what Amble needs out of it (--home), start Amble as another user, or set DATABASE_URL to a server of your own.`,
+      `Postgres cannot run as root, and the unprivileged user it would run as cannot enter ${closed}. Choose another --home, start Amble as another user, or set DATABASE_URL to a server of your own.`,
     );
   }
   const { uid, gid } = ids;
-  // To read and pass is all it needs beyond its own files, and less than the root that was asked for.
+  // Reading and entering directories is all it needs beyond its own files.
   const capabilities = ['--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'];
   return {
     ids,
@@ -57,7 +57,7 @@ async function idsOf(user: string): Promise<{ uid: number; gid: number } | null>
   }
 }
 
-/** The first directory above these paths that is not open to everybody. */
+/** The first directory above these paths that other users cannot enter. */
 async function firstClosed(paths: readonly string[]): Promise<string | null> {
   for (const path of paths) {
     for (let directory = dirname(path); ; directory = dirname(directory)) {

@@ -1,4 +1,4 @@
-/** The embedded Postgres: a cluster of its own in the home, open to loopback and to whoever may read its password. */
+/** The embedded Postgres: a cluster in the home that listens on loopback and requires the password stored there. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -16,15 +16,15 @@ const run = promisify(execFile);
 
 const USER = 'amble';
 const DATABASE = 'amble';
-const CURE = 'Set DATABASE_URL to use a server of your own instead.';
-const CONNECT_WITHIN_MS = 5_000;
+const REMEDY = 'Set DATABASE_URL to use a server of your own instead.';
+const CONNECT_TIMEOUT_MS = 5_000;
 
 export function postgresEngine(home: Home): EngineIdentity {
   return {
     name: 'The embedded Postgres',
     record: home.postgres.record,
     marker: `-D ${home.postgres.data} `,
-    // Fast, then immediate shutdown: both end its children too, which a kill leaves to notice for themselves.
+    // Fast, then immediate shutdown. Both also end its children, which after a SIGKILL have to notice by themselves.
     stopSequence: [
       { signal: 'SIGINT', waitMs: 20_000 },
       { signal: 'SIGQUIT', waitMs: 5_000 },
@@ -33,8 +33,8 @@ export function postgresEngine(home: Home): EngineIdentity {
   };
 }
 
-/** Its database's URL; the server runs when this returns. */
-export async function ensurePostgres(home: Home, notify: (line: string) => void): Promise<string> {
+/** Returns the URL of its database once the server is ready. */
+export async function ensurePostgres(home: Home, notify: (message: string) => void): Promise<string> {
   const { data } = home.postgres;
   const binaries = await findPostgresBinaries();
   const user = await postgresUser(data, [binaries.postgres, data]);
@@ -58,21 +58,21 @@ export async function ensurePostgres(home: Home, notify: (line: string) => void)
         ...['-c', `listen_addresses=${LOOPBACK}`, '-c', 'unix_socket_directories='],
       ],
       ...(user.ids && user.wrapper.length === 0 ? { user: user.ids } : {}),
-      env: await notMistakenFor(home),
+      env: await ignoreStalePid(home),
     }),
     isReady: ([port]) => accepts(urlOf(port, 'postgres'), data),
-    remedy: CURE,
+    remedy: REMEDY,
   });
   await ensureDatabase(urlOf(port, 'postgres'));
   return urlOf(port, DATABASE);
 }
 
 /**
- * A killed Postgres leaves its pid in a file, and the next one does not start while any process has that number, even one
- * that got it later: after a reboot, or in a container, that is common. One number it takes for an ancestor of its own,
- * whom it need not fear; so it is told this one. It still refuses while children of the killed one use the shared memory.
+ * A killed Postgres leaves its pid in a file, and the next one refuses to start while any process has that pid, even an
+ * unrelated one: common in containers and after a reboot. Postgres ignores a pid that it takes for its own ancestor's, so it
+ * gets the stale one as PG_GRANDPARENT_PID. It still refuses while children of the killed one use the shared memory.
  */
-async function notMistakenFor(home: Home): Promise<Record<string, string>> {
+async function ignoreStalePid(home: Home): Promise<Record<string, string>> {
   const text = await readFile(join(home.postgres.data, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
   const { marker } = postgresEngine(home);
@@ -91,8 +91,8 @@ async function ensurePassword(file: string): Promise<string> {
 }
 
 /**
- * Made beside its place and moved there when complete: a kill half-way leaves nothing that looks like a cluster. Under a
- * new name each time: the initdb of a process that was killed may still be at work under the last one.
+ * Created in a temporary directory and moved into place when complete, so that a kill half-way leaves nothing that looks like
+ * a cluster. The name is new each time, because the initdb of a killed process may still be writing to the last one.
  */
 async function createCluster(
   data: string,
@@ -100,32 +100,32 @@ async function createCluster(
   password: string,
   user: PostgresUser,
 ): Promise<void> {
-  const workshop = await mkdtemp(`${data}.new-`);
-  const passwordFile = join(workshop, 'password');
+  const temporary = await mkdtemp(`${data}.new-`);
+  const passwordFile = join(temporary, 'password');
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (user.ids) {
     await chown(passwordFile, user.ids.uid, user.ids.gid);
-    await chown(workshop, user.ids.uid, user.ids.gid);
+    await chown(temporary, user.ids.uid, user.ids.gid);
   }
 
   const [program = initdb, ...args] = [
     ...user.wrapper,
     initdb,
-    ...['--pgdata', join(workshop, 'data'), '--username', USER, '--pwfile', passwordFile],
+    ...['--pgdata', join(temporary, 'data'), '--username', USER, '--pwfile', passwordFile],
     ...['--auth', 'scram-sha-256', '--encoding', 'UTF8'],
-    // The same order of text on every machine, whatever locales it has.
+    // The same collation on every machine, whatever locales it has.
     ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
   ];
   try {
     await run(program, args, user.wrapper.length === 0 ? { ...user.ids } : {});
   } catch (cause) {
-    throw new Error(`Setting up the embedded Postgres failed. ${CURE} ${reasonOf(cause)}`, { cause });
+    throw new Error(`Setting up the embedded Postgres failed. ${REMEDY} ${reasonOf(cause)}`, { cause });
   }
-  await rename(join(workshop, 'data'), data);
-  await removeWorkshops(data);
+  await rename(join(temporary, 'data'), data);
+  await removeTemporaries(data);
 }
 
-async function removeWorkshops(data: string): Promise<void> {
+async function removeTemporaries(data: string): Promise<void> {
   for (const name of await readdir(dirname(data))) {
     if (!name.startsWith(`${basename(data)}.new-`)) continue;
     await rm(join(dirname(data), name), { recursive: true, force: true, maxRetries: 20 });
@@ -136,7 +136,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
 }
 
-/** Whether our password opens it and it serves our data: any other server on that port fails in one of the two. */
+/** Whether the server accepts our password and serves our data directory. Any other server on that port fails one of the two. */
 async function accepts(url: string, data: string): Promise<boolean> {
   try {
     return await withClient(url, async (client) => {
@@ -156,8 +156,8 @@ async function ensureDatabase(url: string): Promise<void> {
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS });
-  // A connection that breaks while idle reports it here; without a listener that would end the process.
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  // Without a listener, an idle connection that breaks would end the process.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,4 +1,4 @@
-/** Brings back an engine that died under its users: where they know it to be, with its data. */
+/** Restarts embedded engines that die while they are in use: on the same port, with their data. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/error-chain.ts';
 
@@ -9,77 +9,77 @@ export interface RunningEngineAt {
 
 export interface SupervisedEngine {
   name: string;
-  /** Where its users look for it. */
+  /** The port that its users connect to. */
   port: number;
-  /** null: it does not run. */
+  /** null: it is not running. */
   find(): Promise<RunningEngineAt | null>;
-  /** Starts it, unless somebody else has by then. */
+  /** Starts it unless another process has. */
   start(): Promise<void>;
-  /** It is another process than at the last look, whoever started it. */
+  /** Called when its pid has changed, whichever process restarted it. */
   onRestart(): void;
 }
 
 export interface Supervisor {
-  /** Waits for an engine that is being started. */
+  /** Waits for a start in progress. */
   stop(): Promise<void>;
-  /** Rejects when an engine has come back where its users do not look for it: they would wait for ever. */
+  /** Rejects if an engine was restarted on another port, where its users cannot find it. */
   moved: Promise<never>;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 export function superviseEngines(
   engines: readonly SupervisedEngine[],
-  notify: (line: string) => void,
-  everyMs = LOOK_EVERY_MS,
+  notify: (message: string) => void,
+  intervalMs = POLL_INTERVAL_MS,
 ): Supervisor {
   const stop = new AbortController();
-  const kept = engines.map((engine) => keep(engine, notify, everyMs, stop.signal));
-  const moved = Promise.all(kept).then(() => new Promise<never>(() => {}));
-  // Not everybody who has engines kept up has something to end when one has moved.
+  const loops = engines.map((engine) => superviseEngine(engine, notify, intervalMs, stop.signal));
+  const moved = Promise.all(loops).then(() => new Promise<never>(() => {}));
+  // Not every caller waits for this promise.
   moved.catch(() => {});
   return {
     moved,
     async stop() {
       stop.abort();
-      await Promise.allSettled(kept);
+      await Promise.allSettled(loops);
     },
   };
 }
 
-class EngineMoved extends Error {
-  override name = 'EngineMoved';
+class EngineMovedError extends Error {
+  override name = 'EngineMovedError';
 }
 
-async function keep(
+async function superviseEngine(
   engine: SupervisedEngine,
-  notify: (line: string) => void,
-  everyMs: number,
+  notify: (message: string) => void,
+  intervalMs: number,
   stop: AbortSignal,
 ): Promise<void> {
-  let said = '';
-  const sayOnce = (line: string): void => {
-    if (line !== said) notify(line);
-    said = line;
+  let lastMessage = '';
+  const notifyOnce = (message: string): void => {
+    if (message !== lastMessage) notify(message);
+    lastMessage = message;
   };
-  let last: number | null = null;
+  let lastPid: number | null = null;
   while (!stop.aborted) {
     try {
       if ((await engine.find()) === null) await engine.start();
-      // Others keep it up too, and may have been faster, here or elsewhere.
+      // Other processes supervise it too, and one of them may have restarted it, perhaps on another port.
       const found = await engine.find();
       if (found !== null) {
         if (found.port !== engine.port)
-          throw new EngineMoved(
-            `${engine.name} ended, its port ${engine.port} was taken, and it had to be started on ${found.port}, where this command cannot follow: start the command again.`,
+          throw new EngineMovedError(
+            `${engine.name} died. Its port ${engine.port} was taken, so it was restarted on port ${found.port}. Run this command again to use it there.`,
           );
-        if (last !== null && found.pid !== last) engine.onRestart();
-        last = found.pid;
+        if (lastPid !== null && found.pid !== lastPid) engine.onRestart();
+        lastPid = found.pid;
       }
     } catch (error) {
-      if (error instanceof EngineMoved) throw error;
-      sayOnce(`${engine.name} ended and could not be started again: ${messageOf(error)}`);
+      if (error instanceof EngineMovedError) throw error;
+      notifyOnce(`${engine.name} died and could not be restarted: ${messageOf(error)}`);
     }
-    await sleep(everyMs, undefined, { signal: stop }).catch(() => undefined);
+    await sleep(intervalMs, undefined, { signal: stop }).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** A `temporal` program: one that is there already, else one that is fetched or built once and kept in Amble's cache. */
+/** Finds the Temporal CLI: the configured one, one on PATH, or one downloaded or built once into Amble's cache. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -10,25 +10,23 @@ import { packageRoot } from '../core/package-root.ts';
 
 const run = promisify(execFile);
 
-/** Server 1.29.1. Newer versions cannot be built with `go install`. */
+/** Brings server 1.29.1. Newer versions cannot be built with `go install`. */
 const VERSION = '1.5.1';
 const GO_MODULE = 'github.com/temporalio/cli/cmd/temporal';
-/** The first server with update-with-start for everybody. */
-const OLDEST_SERVER = { major: 1, minor: 28 };
+/** The first server on which update-with-start is enabled by default. */
+const MIN_SERVER = { major: 1, minor: 28 };
 
-const VERSION_WITHIN_MS = 20_000;
-const DOWNLOAD_WITHIN_MS = 5 * 60_000;
-const BUILD_WITHIN_MS = 30 * 60_000;
+const VERSION_TIMEOUT_MS = 20_000;
+const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
+const BUILD_TIMEOUT_MS = 30 * 60_000;
 
 export async function findTemporalBinary(
   configured: string | undefined,
-  notify: (line: string) => void,
+  notify: (message: string) => void,
 ): Promise<string> {
   if (configured !== undefined) {
     if ((await serverVersionOf(configured)) !== null) return configured;
-    throw new Error(
-      `The configured Temporal program ${configured} does not run: give the path of a Temporal CLI.`,
-    );
+    throw new Error(`The configured Temporal CLI ${configured} does not run. Set the path of a working one.`);
   }
   const cached = join(cacheDirectory(), `temporal-${VERSION}`, 'temporal');
   for (const program of ['temporal', cached]) {
@@ -46,21 +44,21 @@ export async function findTemporalBinary(
     ['go install', build],
   ] as const) {
     try {
-      await intoCache(cached, (workshop) => obtain(workshop, notify));
+      await intoCache(cached, (temporary) => obtain(temporary, notify));
       return cached;
     } catch (error) {
       failures.push(`${name}: ${reasonOf(error)}`);
     }
   }
   throw new Error(
-    `There is no Temporal CLI here, and none could be fetched (${failures.join('; ')}): install it from https://docs.temporal.io/cli or install Go, or set TEMPORAL_ADDRESS to a server that runs.`,
+    `Found no Temporal CLI and could not get one (${failures.join('; ')}). Install it from https://docs.temporal.io/cli, install Go, or set TEMPORAL_ADDRESS to a running server.`,
   );
 }
 
-/** `temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)`: the server's part; null when it is not such a program. */
+/** The server's version in `temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)`; null if the program prints no such line. */
 async function serverVersionOf(program: string): Promise<string | null> {
   try {
-    const { stdout } = await run(program, ['--version'], { timeout: VERSION_WITHIN_MS });
+    const { stdout } = await run(program, ['--version'], { timeout: VERSION_TIMEOUT_MS });
     return /Server (\d+\.\d+[^,)\s]*)/.exec(stdout)?.[1] ?? null;
   } catch {
     return null;
@@ -69,7 +67,7 @@ async function serverVersionOf(program: string): Promise<string | null> {
 
 function isRecent(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > OLDEST_SERVER.major || (major === OLDEST_SERVER.major && minor >= OLDEST_SERVER.minor);
+  return major > MIN_SERVER.major || (major === MIN_SERVER.major && minor >= MIN_SERVER.minor);
 }
 
 function cacheDirectory(): string {
@@ -77,29 +75,29 @@ function cacheDirectory(): string {
 }
 
 /**
- * Obtained in a directory of its own and renamed into place: a kill half-way leaves no broken program, and of two
- * processes that do it at once the later one wins.
+ * Obtained in a temporary directory and renamed into place: a kill half-way leaves no broken program, and if two processes do
+ * it at once, the later one wins.
  */
-async function intoCache(target: string, obtain: (workshop: string) => Promise<string>): Promise<void> {
+async function intoCache(target: string, obtain: (temporary: string) => Promise<string>): Promise<void> {
   const directory = join(target, '..');
   await mkdir(directory, { recursive: true });
-  const workshop = await mkdtemp(join(directory, 'unfinished-'));
+  const temporary = await mkdtemp(join(directory, 'unfinished-'));
   try {
-    await rename(await obtain(workshop), target);
+    await rename(await obtain(temporary), target);
   } finally {
-    await rm(workshop, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 
 /**
- * The SDK downloads only to start a server, and in a process of its own: it would otherwise set up the SDK's one runtime
- * here, before the worker that has its own wishes for it.
+ * The SDK downloads the CLI as part of starting a server. That happens in another process, because it would install the SDK's
+ * single runtime in this one, before the worker can install its own.
  */
-async function download(workshop: string, notify: (line: string) => void): Promise<string> {
-  notify('Downloading the Temporal CLI, once');
+async function download(temporary: string, notify: (message: string) => void): Promise<string> {
+  notify('Downloading the Temporal CLI (once)');
   const script = `
     const { TestWorkflowEnvironment } = await import('@temporalio/testing');
-    const executable = { type: 'cached-download', downloadDir: ${JSON.stringify(workshop)}, version: 'v${VERSION}' };
+    const executable = { type: 'cached-download', downloadDir: ${JSON.stringify(temporary)}, version: 'v${VERSION}' };
     try {
       const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } });
       await environment.teardown();
@@ -109,28 +107,28 @@ async function download(workshop: string, notify: (line: string) => void): Promi
     }`;
   await run(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: packageRoot,
-    timeout: DOWNLOAD_WITHIN_MS,
+    timeout: DOWNLOAD_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
-  const [file] = await readdir(workshop);
-  if (file === undefined) throw new Error('the SDK left no program behind');
-  return join(workshop, file);
+  const [file] = await readdir(temporary);
+  if (file === undefined) throw new Error('the SDK downloaded no program');
+  return join(temporary, file);
 }
 
-async function build(workshop: string, notify: (line: string) => void): Promise<string> {
+async function build(temporary: string, notify: (message: string) => void): Promise<string> {
   const go = await which('go', { nothrow: true });
   if (go === null) throw new Error('Go is not installed');
-  notify('Building the Temporal CLI with go install: 3 to 4 minutes, once');
+  notify('Building the Temporal CLI with go install (once, takes 3 to 4 minutes)');
   await run(go, ['install', `${GO_MODULE}@v${VERSION}`], {
-    cwd: workshop,
-    env: { ...process.env, GOBIN: workshop },
-    timeout: BUILD_WITHIN_MS,
+    cwd: temporary,
+    env: { ...process.env, GOBIN: temporary },
+    timeout: BUILD_TIMEOUT_MS,
     maxBuffer: 64 * 1024 * 1024,
   });
-  return join(workshop, 'temporal');
+  return join(temporary, 'temporal');
 }
 
-/** The last thing a failed program said. */
+/** The last line that a failed program printed. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   const message = messageOf(error);

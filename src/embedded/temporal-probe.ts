@@ -1,24 +1,24 @@
-/** Is there a Temporal server, and does it have our namespace? */
+/** Checks whether a Temporal server answers and has our namespace. */
 import { connect } from 'node:net';
 import type { Connection } from '@temporalio/client';
 
 export type TemporalProbeResult = 'serving' | 'namespace-missing' | 'unreachable';
 
-const CONNECT_WITHIN_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 export async function probeTemporal(address: string, namespace: string): Promise<TemporalProbeResult> {
-  // gRPC goes on trying a port that refuses until its time is up; a plain connection knows at once.
+  // gRPC retries a refused connection until its timeout; a plain connection fails at once.
   if (!(await listens(address))) return 'unreachable';
-  // Only now: those who want the database alone, or find nobody here, need not load a client.
+  // Loaded only now: commands that find no server here need no client.
   const client = await import('@temporalio/client');
   let connection: Connection;
   try {
-    connection = await client.Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
+    connection = await client.Connection.connect({ address, connectTimeout: CONNECT_TIMEOUT_MS });
   } catch {
     return 'unreachable';
   }
   try {
-    await connection.withDeadline(Date.now() + CONNECT_WITHIN_MS, () =>
+    await connection.withDeadline(Date.now() + CONNECT_TIMEOUT_MS, () =>
       connection.workflowService.describeNamespace({ namespace }),
     );
     return 'serving';
@@ -39,7 +39,7 @@ function listens(address: string): Promise<boolean> {
       socket.destroy();
       resolve(open);
     };
-    socket.setTimeout(CONNECT_WITHIN_MS, () => finish(false));
+    socket.setTimeout(CONNECT_TIMEOUT_MS, () => finish(false));
     socket.once('connect', () => finish(true)).once('error', () => finish(false));
   });
 }

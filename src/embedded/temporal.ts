@@ -16,9 +16,9 @@ import { probeTemporal } from './temporal-probe.ts';
 export interface TemporalServer {
   address: string;
   namespace: string;
-  /** null: not known, as with a server that is not ours. */
+  /** null: unknown, because the server is not embedded. */
   uiUrl: string | null;
-  /** One of this home, and of nobody else. */
+  /** Belongs to this home. */
   embedded: boolean;
 }
 
@@ -34,14 +34,14 @@ export function temporalEngine(home: Home): EngineIdentity {
   };
 }
 
-/** What the server is told beyond its defaults, which are made for many hosts; this is one. */
+/** Dynamic configuration. The defaults are meant for a cluster; this server runs on one host. */
 const SERVER_SETTINGS = {
-  // As a server on Postgres has it: what runs here must run there.
+  // The limit of a server on Postgres: what runs here must run there too.
   'limit.maxIDLength': 255,
-  // By default no timer fires before a second has passed, in case another host's clock is ahead: a throttle with a delay of a
-  // second would always be late with its grants.
+  // By default timers fire up to a second late, to allow for clock differences between hosts. A throttle with a delay of one
+  // second would grant every slot late.
   'history.timerProcessorMaxTimeShift': '20ms',
-  // What is done is struck off its lists only this often, and every new task goes through what is left on them.
+  // How often completed tasks are removed from the queues. Each new task has to pass over those that are left.
   'history.transferProcessorUpdateAckInterval': '3s',
   'history.timerProcessorUpdateAckInterval': '3s',
   'history.visibilityProcessorUpdateAckInterval': '3s',
@@ -49,9 +49,9 @@ const SERVER_SETTINGS = {
 
 export interface EmbeddedTemporalOptions {
   namespace: string;
-  /** Path of a `temporal` program to use before any other. */
+  /** Path of the Temporal CLI; undefined: see temporal-binary.ts. */
   binary: string | undefined;
-  notify(line: string): void;
+  notify(message: string): void;
 }
 
 export async function ensureTemporal(
@@ -73,7 +73,7 @@ export async function ensureTemporal(
         ],
         ...['--ip', LOOPBACK, '--port', String(port), '--ui-port', String(uiPort)],
         ...(namespace === 'default' ? [] : ['--namespace', namespace]),
-        // Two and a half times as fast as the default, and as safe against a killed process.
+        // Two and a half times as fast as the defaults, and as safe if the process is killed.
         ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
         ...Object.entries(SERVER_SETTINGS).flatMap(([key, value]) => [
           '--dynamic-config-value',
@@ -88,9 +88,9 @@ export async function ensureTemporal(
   };
   const [port, uiPort] = await ensureRunning(kind).catch(async (error: unknown) => {
     if (!(error instanceof EngineStartError) || !UNREADABLE.test(error.logTail)) throw error;
-    const aside = await setAside(home.temporal.database);
+    const aside = await moveAside(home.temporal.database);
     notify(
-      `The Temporal server cannot read its database, now ${aside}; it begins a new one. No page is lost.`,
+      `The Temporal server cannot read its database, which was moved to ${aside}. It starts with an empty one (no pages lost).`,
     );
     return ensureRunning(kind);
   });
@@ -98,13 +98,13 @@ export async function ensureTemporal(
 }
 
 /**
- * What SQLite says of a file that is not whole. The server makes its tables in several steps and never looks at a file that
- * exists: killed in its very first second, it would not start again, ever.
+ * SQLite's errors for a damaged file. The server creates its tables in several steps and never repairs an existing file, so
+ * a server killed in its first second could never start again.
  */
 const UNREADABLE = /no such (table|column)|file is not a database|database disk image is malformed/i;
 
-/** Kept, for whoever wants to know what happened; what it held can be taken up from Postgres. */
-async function setAside(database: string): Promise<string> {
+/** Kept for diagnosis. Its crawls can be resumed from Postgres. */
+async function moveAside(database: string): Promise<string> {
   const aside = `${database}.unreadable-${new Date().toISOString().replace(/\W/g, '')}`;
   for (const part of ['', '-wal', '-shm']) {
     if (existsSync(`${database}${part}`)) await rename(`${database}${part}`, `${aside}${part}`);
@@ -112,7 +112,7 @@ async function setAside(database: string): Promise<string> {
   return aside;
 }
 
-/** null: it does not run, or does not answer. */
+/** null: it is not running, or does not answer. */
 export async function findEmbeddedTemporal(home: Home, namespace: string): Promise<TemporalServer | null> {
   const [port, uiPort] = (await findEngine(temporalEngine(home)))?.ports ?? [];
   if (port === undefined) return null;

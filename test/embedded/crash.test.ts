@@ -30,7 +30,7 @@ function portOf(address: string): number {
   return Number(new URL(`tcp://${address}`).port);
 }
 
-test('engines whose ports were taken while they were dead come back on others, with their data', async () => {
+test('engines whose ports were taken while they were down restart on other ports, with their data', async () => {
   const first = home.user();
   const before = await first.engines;
   await first.kill();
@@ -47,7 +47,7 @@ test('engines whose ports were taken while they were dead come back on others, w
   for (const holder of holders) await holder.release();
 });
 
-test('Postgres starts though another process has the number that the killed one had', async () => {
+test('Postgres starts even if another process has the pid of the killed one', async () => {
   const first = home.user();
   await first.engines;
   await first.kill();
@@ -68,19 +68,22 @@ test('Postgres starts though another process has the number that the killed one 
 
 test.each([
   ['without its tables', ''],
-  ['that is none', 'scrambled '.repeat(1_000)],
-])('a Temporal database %s is set aside, and the server begins a new one', async (_what, content) => {
-  await mkdir(dirname(home.temporal.database), { recursive: true, mode: 0o711 });
-  await writeFile(home.temporal.database, content);
-  const user = home.user();
-  const { temporal } = await user.engines;
-  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
-  const [, aside = ''] = /cannot read its database, now (\S+);/.exec(user.said()) ?? [];
-  expect(existsSync(aside)).toBe(true);
-  await user.leave();
-});
+  ['with other content', 'scrambled '.repeat(1_000)],
+])(
+  'a Temporal database %s is moved aside, and the server starts with an empty one',
+  async (_what, content) => {
+    await mkdir(dirname(home.temporal.database), { recursive: true, mode: 0o711 });
+    await writeFile(home.temporal.database, content);
+    const user = home.user();
+    const { temporal } = await user.engines;
+    expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
+    const [, aside = ''] = /cannot read its database, which was moved to (\S+)\./.exec(user.said()) ?? [];
+    expect(existsSync(aside)).toBe(true);
+    await user.leave();
+  },
+);
 
-test('a Temporal server killed at any moment of its first start does not keep the next one from starting', async () => {
+test('after a Temporal server is killed during its first start, the next one starts', async () => {
   for (const waitMs of [0, 30, 60, 120]) {
     const killed = home.user();
     await expect.poll(() => existsSync(home.temporal.database), { interval: 1, timeout: 30_000 }).toBe(true);

@@ -37,7 +37,7 @@ async function bothServe({ databaseUrl, temporal }: Found): Promise<boolean> {
 }
 
 describe('in a new home', () => {
-  test('a process with nothing configured gets a Temporal server and a Postgres, and leaves nothing behind', async () => {
+  test('without configuration both engines start, and no process is left after they stop', async () => {
     const user = home.user();
     const engines = await user.engines;
     expect(await bothServe(engines)).toBe(true);
@@ -46,7 +46,7 @@ describe('in a new home', () => {
     expect(await home.processes()).toEqual([]);
   });
 
-  test('processes that start at the same time share one set of engines, and the last to leave stops it', async () => {
+  test('processes that start at the same time share the engines, and the last one to leave stops them', async () => {
     const users = [home.user(), home.user(), home.user()];
     const [first, ...others] = await Promise.all(users.map(({ engines }) => engines));
     for (const other of others) expect(other).toEqual(first);
@@ -58,7 +58,7 @@ describe('in a new home', () => {
     expect(await home.processes()).toEqual([]);
   });
 
-  test('a process killed while its engines start leaves nothing that stops the next one', async () => {
+  test('after a process is killed while its engines start, the next process starts them', async () => {
     for (const waitMs of [150, 400, 800]) {
       const killed = home.user();
       await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -70,7 +70,7 @@ describe('in a new home', () => {
     expect(await home.processes()).toEqual([]);
   });
 
-  test('the password stands in a file for its owner only, and Postgres lets nobody in without it', async () => {
+  test('only the owner can read the password file, and Postgres requires the password', async () => {
     const user = home.user();
     const { databaseUrl } = await user.engines;
     expect((await stat(home.postgres.password)).mode & 0o777).toBe(0o600);
@@ -81,7 +81,7 @@ describe('in a new home', () => {
     await user.leave();
   });
 
-  test('a Temporal address where nothing answers is named, with what to do', async () => {
+  test('the error for a Temporal address that does not answer names the address and the remedy', async () => {
     const starting = startEngines({
       home: home.directory,
       temporalAddress: '127.0.0.1:1',
@@ -92,10 +92,10 @@ describe('in a new home', () => {
   });
 });
 
-describe('in a home that has been used', () => {
+describe('in an initialised home', () => {
   beforeEach(() => initialiseHome(home.directory));
 
-  test('what was stored is there at the next start', async () => {
+  test('data survives a restart', async () => {
     const first = home.user();
     await query((await first.engines).databaseUrl, "INSERT INTO domains (name) VALUES ('example.org')");
     await first.leave();
@@ -106,7 +106,7 @@ describe('in a home that has been used', () => {
     await second.leave();
   });
 
-  test('engines whose starter was killed are found again, used, and stopped by their last user', async () => {
+  test('engines whose starter was killed are reused, and stopped by their last user', async () => {
     const killed = home.user();
     const before = await killed.engines;
     const pids = await home.pids();
@@ -120,7 +120,7 @@ describe('in a home that has been used', () => {
   });
 
   test.each(['postgres', 'temporal'] as const)(
-    '%s, killed, is started again on its data where it was',
+    '%s is restarted after a kill, on the same port and with its data',
     async (name) => {
       const user = home.user();
       const before = await user.engines;
@@ -147,7 +147,7 @@ describe('in a home that has been used', () => {
     await user.leave();
   });
 
-  test('a recorded pid that is now another program is neither believed nor stopped', async () => {
+  test('a recorded pid that now belongs to another program is ignored, and that program is not stopped', async () => {
     const bystander = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)']);
     await once(bystander, 'spawn');
     await mkdir(dirname(home.postgres.record), { recursive: true });
@@ -161,7 +161,7 @@ describe('in a home that has been used', () => {
     bystander.kill();
   });
 
-  test('an engine that does not start is reported with the end of its log, and the other one is stopped', async () => {
+  test('if an engine does not start, the error shows the end of its log, and the other engine is stopped', async () => {
     const user = home.user();
     await user.engines;
     await user.leave();
@@ -171,23 +171,23 @@ describe('in a home that has been used', () => {
     await expect.poll(() => home.processes()).toEqual([]);
   });
 
-  test('a home without a Temporal database joins a server at the usual address, without a word', async () => {
+  test('a home without a Temporal database uses a server at the default address, without a message', async () => {
     const { temporalAddress: defaultAddress } = testEngines();
-    const said: string[] = [];
+    const messages: string[] = [];
     const engines = await startEngines({
       home: home.directory,
       defaultAddress,
-      notify: (line) => said.push(line),
+      notify: (message) => messages.push(message),
     });
     expect(engines.temporal).toMatchObject({ embedded: false, address: defaultAddress });
-    expect(said.filter((line) => line.includes(defaultAddress))).toEqual([]);
+    expect(messages.filter((message) => message.includes(defaultAddress))).toEqual([]);
     await engines.stop();
   });
 
-  test('a home that has a Temporal database of its own joins no stranger, though its own server is dead, and says so', async () => {
-    const { temporalAddress: stranger } = testEngines();
-    const options = { home: home.directory, defaultAddress: stranger };
-    expect(await findTemporal(options)).toMatchObject({ address: stranger });
+  test('a home with a Temporal database starts its own server instead of using another, with a message', async () => {
+    const { temporalAddress: otherAddress } = testEngines();
+    const options = { home: home.directory, defaultAddress: otherAddress };
+    expect(await findTemporal(options)).toMatchObject({ address: otherAddress });
 
     const first = home.user();
     await first.engines;
@@ -196,15 +196,15 @@ describe('in a home that has been used', () => {
     expect(await findTemporal(options)).toBeNull();
 
     const binary = process.env.AMBLE_TEMPORAL_BINARY;
-    const said: string[] = [];
+    const messages: string[] = [];
     const engines = await startEngines({
       ...options,
       ...(binary !== undefined && { temporalBinary: binary }),
-      notify: (line) => said.push(line),
+      notify: (message) => messages.push(message),
     });
     expect(engines.temporal).toMatchObject({ embedded: true });
-    expect(said).toEqual([
-      `The Temporal server at ${stranger} is not used, because ${home.directory} has one of its own, at ${engines.temporal.address}, with its crawls: to use the other, set TEMPORAL_ADDRESS=${stranger}.`,
+    expect(messages).toEqual([
+      `Using the embedded Temporal server at ${engines.temporal.address}, which has the crawls of ${home.directory}, and not the one at ${otherAddress}. To use that one, set TEMPORAL_ADDRESS=${otherAddress}.`,
     ]);
     expect(await findTemporal(options)).toEqual(engines.temporal);
     await engines.stop();

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { commandLineOf, currentProcess, isAlive, processExists } from '../../src/embedded/process-table.ts';
 
-test('a process is alive under its own start only: a pid that was given out again is another process', async () => {
+test('a process with the same pid but another start time is a different process', async () => {
   const me = await currentProcess();
   expect(await isAlive(me)).toBe(true);
   expect(await isAlive({ ...me, start: 'earlier' })).toBe(false);
 });
 
-test('a process is known by its command line at every moment of becoming another program', async () => {
-  // The moment without one is short: about one in a hundred looks hits it.
+test('a process has a command line at every moment of an exec', async () => {
+  // The moment without one is short: about one read in a hundred hits it.
   for (let time = 0; time < 200; time++) {
     const child = spawn('/bin/sh', ['-c', 'exec "$@"', 'sh', '/bin/sh', '-c', 'read _', 'the-marker']);
     const exit = once(child, 'exit');
@@ -21,15 +21,15 @@ test('a process is known by its command line at every moment of becoming another
   }
 });
 
-test('a process that ended has no command line', async () => {
+test('an exited process has no command line', async () => {
   const child = spawn('/bin/sh', ['-c', 'exit 0']);
   await once(child, 'exit');
   expect(await commandLineOf(child.pid ?? 0)).toBeNull();
 });
 
-test('a corpse whose parent has not collected it is no process any more', async () => {
+test('a zombie does not count as a process', async () => {
   expect(await processExists(process.pid)).toBe(true);
-  // The shell, which would collect its child, becomes a program that never asks after it.
+  // The shell, which would reap its child, replaces itself by a program that does not.
   const parent = spawn('/bin/sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
   const [line] = await once(parent.stdout, 'data');
   const child = Number(String(line));
@@ -37,7 +37,7 @@ test('a corpse whose parent has not collected it is no process any more', async 
   expect(await processExists(child)).toBe(true);
   process.kill(child, 'SIGKILL');
   await expect.poll(() => processExists(child)).toBe(false);
-  expect(process.kill(child, 0), 'the corpse still has its number').toBe(true);
+  expect(process.kill(child, 0), 'the zombie still has its pid').toBe(true);
   const exit = once(parent, 'exit');
   parent.kill('SIGKILL');
   await exit;

@@ -10,80 +10,80 @@ const PORT = 7_000;
 
 let running: RunningEngineAt | null;
 let started: number;
-let anew: number;
-let said: string[];
-let kept: Supervisor;
+let restarts: number;
+let messages: string[];
+let supervisor: Supervisor;
 
-/** Where it comes back, or why it does not; each time as a new process. */
-let comesBackAt: number | Error;
+/** The port on which the engine starts, or why it does not start. Each start is a new process. */
+let startsOn: number | Error;
 
 beforeEach(() => {
   running = { pid: 1, port: PORT };
-  comesBackAt = PORT;
+  startsOn = PORT;
   started = 0;
-  anew = 0;
-  said = [];
+  restarts = 0;
+  messages = [];
   const engine: SupervisedEngine = {
     name: 'The engine',
     port: PORT,
     find: async () => running,
     async start() {
       started += 1;
-      if (comesBackAt instanceof Error) throw comesBackAt;
-      running = { pid: 1 + started, port: comesBackAt };
+      if (startsOn instanceof Error) throw startsOn;
+      running = { pid: 1 + started, port: startsOn };
     },
     onRestart: () => {
-      anew += 1;
+      restarts += 1;
     },
   };
-  kept = superviseEngines([engine], (line) => said.push(line), 1);
+  supervisor = superviseEngines([engine], (message) => messages.push(message), 1);
 });
 
-afterEach(() => kept.stop());
+afterEach(() => supervisor.stop());
 
-/** Until it has been looked at a few times more. */
-async function looks(): Promise<void> {
+/** Waits for a few more polls. */
+async function polls(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('an engine that runs is left alone', async () => {
-  await looks();
-  expect({ started, anew, said }).toEqual({ started: 0, anew: 0, said: [] });
+test('a running engine is left alone', async () => {
+  await polls();
+  expect({ started, restarts, messages }).toEqual({ started: 0, restarts: 0, messages: [] });
 });
 
-test('an engine that ended is started, and its users hear that it is another', async () => {
-  await looks();
+test('an engine that died is restarted, and its users are notified', async () => {
+  await polls();
   running = null;
-  await expect.poll(() => anew).toBe(1);
-  await looks();
-  expect({ started, anew, said }).toEqual({ started: 1, anew: 1, said: [] });
+  await expect.poll(() => restarts).toBe(1);
+  await polls();
+  expect({ started, restarts, messages }).toEqual({ started: 1, restarts: 1, messages: [] });
 });
 
-test('an engine that another user of the home was faster to start is another all the same', async () => {
-  await looks();
+test('users are also notified if another process restarted the engine', async () => {
+  await polls();
   running = { pid: 99, port: PORT };
-  await expect.poll(() => anew).toBe(1);
+  await expect.poll(() => restarts).toBe(1);
   expect(started).toBe(0);
 });
 
-test('an engine that does not start is told of once, and started when it can be', async () => {
-  await looks();
-  comesBackAt = new Error('no room');
+test('a failure to restart is reported once, and the restart is retried', async () => {
+  await polls();
+  startsOn = new Error('disk full');
   running = null;
   await expect.poll(() => started).toBeGreaterThan(2);
-  expect(said).toEqual(['The engine ended and could not be started again: no room']);
-  comesBackAt = PORT;
-  await expect.poll(() => anew).toBe(1);
+  expect(messages).toEqual(['The engine died and could not be restarted: disk full']);
+  startsOn = PORT;
+  await expect.poll(() => restarts).toBe(1);
 });
 
 test.each(['by this process', 'by another'])(
-  'an engine that was started on another port, %s, is where its users cannot follow',
+  'an engine restarted on another port, %s, ends the supervision with an error',
   async (by) => {
-    await looks();
-    comesBackAt = 8_000;
+    await polls();
+    startsOn = 8_000;
     running = by === 'by another' ? { pid: 99, port: 8_000 } : null;
-    await expect(kept.moved).rejects.toThrow(
-      'The engine ended, its port 7000 was taken, and it had to be started on 8000, where this command cannot follow: start the command again.',
+    await expect(supervisor.moved).rejects.toThrow(
+      'The engine died. Its port 7000 was taken, so it was restarted on port 8000. Run this command again to use it there.',
     );
   },
 );
