@@ -95,7 +95,7 @@ test('a second Ctrl-C ends a crawl and its engines at once', async () => {
   // robots.txt, then the page that takes its time.
   await arrivals(2);
   crawling.kill('SIGINT');
-  await crawling.says(/Ctrl-C again stops at once/);
+  await crawling.says(/Press Ctrl-C again to stop immediately/);
   // One key press may arrive as two signals: those are a few milliseconds apart.
   await new Promise((resolve) => setTimeout(resolve, 400));
   crawling.kill('SIGINT');
