@@ -1,10 +1,10 @@
-/** The steps of the Crawl workflow: open, look, cancel. */
-
+/** The steps of the Crawl workflow. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BadInput, parseCrawlInput } from '../src/config/index.ts';
+import type { Activities } from '../src/core/activities.ts';
 import { isCrawlId } from '../src/core/crawl-id.ts';
-import type { AdmittedPage, PageSettings } from '../src/core/page-input.ts';
+import type { AdmittedPage } from '../src/core/page-input.ts';
 import {
   type CrawlRecord,
   endCrawl,
@@ -21,33 +21,21 @@ import {
   countPages,
   findStalled,
   nothingUnderWay,
-  type PageCounts,
 } from '../src/storage/frontier/sweep.ts';
 import { pageWorkflowId } from '../workflows/ids.ts';
 import type { Deps } from './deps.ts';
 
-/** Cancellations under way at once: the server takes about 50 a second by default. */
-const CANCEL_AT_ONCE = 20;
-const CANCEL_PER_ROUND = 1_000;
+/** Cancellations in flight: the server accepts about 50 per second by default. */
+const MAX_CANCELS_IN_FLIGHT = 20;
+const MAX_CANCELS_PER_ROUND = 1_000;
 
-export interface OpenedCrawl {
-  settings: PageSettings;
-  sweepIntervalMs: number;
-  /** It was being cancelled when its workflow was lost. */
-  cancelling: boolean;
-}
+type CrawlSteps = Pick<Activities, 'openCrawl' | 'sweepCrawl' | 'setCrawlStatus' | 'cancelPages'>;
 
-export interface SweepResult extends Pick<PageCounts, 'pages' | 'found'> {
-  status: CrawlRecord['status'];
-  start: AdmittedPage[];
-  ended: boolean;
-}
-
-export function makeCrawlSteps(deps: Deps) {
+export function createCrawlSteps(deps: Deps): CrawlSteps {
   const { db, config } = deps;
   return {
-    async openCrawl({ crawlId, input }: { crawlId: string; input: unknown }): Promise<OpenedCrawl> {
-      const { settings, status } = (await takeUp(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
+    async openCrawl({ crawlId, input }) {
+      const { settings, status } = (await resume(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
       const { delay, concurrency, targetConcurrency, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
       const { quietMs: _, ...asking } = config.asking;
       return {
@@ -66,7 +54,7 @@ export function makeCrawlSteps(deps: Deps) {
       };
     },
 
-    async sweepCrawl({ crawlId, by }: { crawlId: string; by: string }): Promise<SweepResult> {
+    async sweepCrawl({ crawlId, by }) {
       const { settings } = await deps.crawlOf(crawlId);
       const admitted = await admitDue(db, crawlId, settings, by);
       const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
@@ -77,12 +65,12 @@ export function makeCrawlSteps(deps: Deps) {
       return { pages, found, status, start: [...admitted, ...stalled], ended: open === 0 };
     },
 
-    async steerCrawl({ crawlId, status }: { crawlId: string; status: 'Running' | 'Paused' }): Promise<void> {
+    async setCrawlStatus({ crawlId, status }) {
       await setPaused(db, crawlId, status === 'Paused');
     },
 
     /** One round; returns how many pages still have to end. */
-    async cancelPages({ crawlId }: { crawlId: string }): Promise<{ open: number }> {
+    async cancelPages({ crawlId }) {
       await startCancelling(db, crawlId);
       await cancelWorkflows(deps, crawlId);
       const open = await cancelIdlePages(db, crawlId, (page) => isRunning(deps, crawlId, page));
@@ -92,8 +80,8 @@ export function makeCrawlSteps(deps: Deps) {
   };
 }
 
-/** A crawl whose workflow was lost goes on with the settings it began with, whatever the input says now. */
-async function takeUp({ db }: Deps, crawlId: string): Promise<CrawlRecord | null> {
+/** A crawl whose workflow was lost continues with its first settings, whatever the input is now. */
+async function resume({ db }: Deps, crawlId: string): Promise<CrawlRecord | null> {
   const known = await findCrawl(db, crawlId);
   if (known === null) return null;
   if (known.status === 'Running' || known.status === 'Paused' || known.status === 'Cancelling') {
@@ -141,9 +129,9 @@ async function cancelWorkflows({ client }: Deps, crawlId: string): Promise<void>
   const ids: string[] = [];
   for await (const { workflowId } of client.workflow.list({ query })) {
     ids.push(workflowId);
-    if (ids.length >= CANCEL_PER_ROUND) break;
+    if (ids.length >= MAX_CANCELS_PER_ROUND) break;
   }
-  const workers = Array.from({ length: CANCEL_AT_ONCE }, async () => {
+  const workers = Array.from({ length: MAX_CANCELS_IN_FLIGHT }, async () => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) await cancelOne(client, id);
   });
   await Promise.all(workers);

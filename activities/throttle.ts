@@ -1,21 +1,11 @@
-/** The steps of the DomainThrottle workflow: what it learned goes to the `domains` table and comes back from it. */
-
-import type { OpenedDomain, PersistedBounds, StoredDomain } from '../src/core/slot-protocol.ts';
-import { openDomain as open, saveDomain as save } from '../src/storage/domains.ts';
+/** The steps of the DomainThrottle workflow: its state is persisted in the `domains` table and read back from there. */
+import type { ThrottleActivities } from '../src/core/activities.ts';
+import { openDomain, saveDomain } from '../src/storage/domains.ts';
 import type { Deps } from './deps.ts';
 
-export function makeThrottleSteps({ db }: Pick<Deps, 'db'>) {
+export function createThrottleSteps({ db }: Pick<Deps, 'db'>): ThrottleActivities {
   return {
-    openDomain: ({ domain, bounds }: { domain: string; bounds: PersistedBounds }): Promise<OpenedDomain> =>
-      open(db, domain, bounds),
-    saveDomain: ({
-      domain,
-      epoch,
-      stored,
-    }: {
-      domain: string;
-      epoch: number;
-      stored: StoredDomain;
-    }): Promise<void> => save(db, domain, epoch, stored),
+    openDomain: ({ domain, bounds }) => openDomain(db, domain, bounds),
+    saveDomain: ({ domain, epoch, stored }) => saveDomain(db, domain, epoch, stored),
   };
 }

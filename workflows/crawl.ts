@@ -1,8 +1,8 @@
 /**
- * One crawl: opens it, then looks at the frontier now and then (it never hears from every page), starts what stalled or
- * came due, and ends when nothing is open. Pages start each other; this workflow is their root and their safety net.
+ * One crawl: opens it, then sweeps the frontier at intervals: starts pages that are due or have stalled, and ends when no
+ * page is open. Pages start each other; this workflow is their root and their safety net, and is not notified of each page.
  */
-import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import {
   CancellationScope,
   condition,
@@ -13,19 +13,18 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedCrawl, SweepResult } from '../activities/index.ts';
+import type { OpenedCrawl } from '../src/core/activities.ts';
 import {
   type CrawlProgress,
   cancelCrawlUpdate,
   pauseCrawlUpdate,
   progressQuery,
+  type RequestedStatus,
   resumeCrawlUpdate,
-  type SteeredStatus,
   sweepSignal,
 } from './messages.ts';
 import { startPages } from './page/start-pages.ts';
-import { apart, local, regular } from './proxies.ts';
-import { durably } from './run-step.ts';
+import { failureOf, runRegularStep, runStep } from './run-step.ts';
 
 /** What the crawl's next run must know of the ones before it. */
 interface CrawlCarry extends OpenedCrawl {
@@ -38,10 +37,10 @@ export interface CrawlResult {
   found: number;
 }
 
-const CANCEL_ROUND_MS = 1_000;
-const LONGEST_CANCEL_ROUND_MS = 15_000;
+const CANCEL_INTERVAL_MS = 1_000;
+const MAX_CANCEL_INTERVAL_MS = 15_000;
 
-/** `input` is what people type; it becomes a type in the first activity. */
+/** `input` is what people type; the first activity parses it. */
 export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlResult> {
   const { workflowId: crawlId, runId } = workflowInfo();
   let progress: CrawlProgress = carry?.progress ?? {
@@ -51,122 +50,105 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     found: 0,
     asOf: null,
   };
-  /** What operators asked for and the table does not say yet: only the last wish counts. */
-  const wishes: SteeredStatus[] = [];
-  let nudged = false;
-  const steer = (status: SteeredStatus): CrawlProgress => {
-    wishes.push(status);
-    nudged = true;
+  /** What operators requested and the database does not have yet; only the last one counts. */
+  const pendingStatusChanges: RequestedStatus[] = [];
+  let sweepNow = false;
+  const request = (status: RequestedStatus): CrawlProgress => {
+    pendingStatusChanges.push(status);
+    sweepNow = true;
     progress = { ...progress, status };
     return progress;
   };
-  const unlessOver = { validator: () => refuseWhenOver(progress) };
+  const whileActive = { validator: () => assertActive(progress) };
   setHandler(progressQuery, () => progress);
   setHandler(sweepSignal, () => {
-    nudged = true;
+    sweepNow = true;
   });
-  setHandler(pauseCrawlUpdate, () => steer('Paused'), unlessOver);
-  setHandler(resumeCrawlUpdate, () => steer('Running'), unlessOver);
-  setHandler(cancelCrawlUpdate, () => steer('Cancelling'));
+  setHandler(pauseCrawlUpdate, () => request('Paused'), whileActive);
+  setHandler(resumeCrawlUpdate, () => request('Running'), whileActive);
+  setHandler(cancelCrawlUpdate, () => request('Cancelling'));
   let opened: OpenedCrawl | null = carry ?? null;
   const cancelAll = async (): Promise<void> => {
-    const drained = await drain(crawlId, opened !== null);
-    if (!drained && opened)
-      await continueAsNew<typeof Crawl>(input, { ...opened, cancelling: true, progress });
+    const done = await cancelPages(crawlId, { mayContinueAsNew: opened !== null });
+    if (!done && opened) await continueAsNew<typeof Crawl>(input, { ...opened, cancelling: true, progress });
   };
   try {
-    opened ??= await open(input);
+    opened ??= await open(crawlId, input);
     const { settings, sweepIntervalMs, cancelling } = opened;
-    if (cancelling) steer('Cancelling');
+    if (cancelling) request('Cancelling');
     for (let round = 1; ; round += 1) {
-      nudged = false;
-      const wanted = wishes.splice(0).at(-1);
-      if (wanted === 'Cancelling') await cancelAll();
-      else if (wanted !== undefined) await makeIt(crawlId, wanted);
-      const seen = await lookAround({ crawlId, by: `${runId}:${round}` });
-      const status = wishes.at(-1) ?? seen.status;
-      progress = { crawlId, status, pages: seen.pages, found: seen.found, asOf: new Date().toISOString() };
-      setCurrentDetails(inMarkdown(progress));
-      await startPages(crawlId, settings, seen.start);
-      if (seen.ended) return { crawlId, pages: seen.pages, found: seen.found };
-      if (workflowInfo().continueAsNewSuggested && wishes.length === 0) {
+      sweepNow = false;
+      const requested = pendingStatusChanges.splice(0).at(-1);
+      if (requested === 'Cancelling') await cancelAll();
+      else if (requested !== undefined) await applyStatus(crawlId, requested);
+      const swept = await runStep('sweepCrawl', 'sweep: look for pages that are due or stalled', {
+        crawlId,
+        by: `${runId}:${round}`,
+      });
+      const { pages, found } = swept;
+      const status = pendingStatusChanges.at(-1) ?? swept.status;
+      progress = { crawlId, status, pages, found, asOf: new Date().toISOString() };
+      setCurrentDetails(toMarkdown(progress));
+      await startPages(crawlId, settings, swept.start);
+      if (swept.ended) return { crawlId, pages, found };
+      if (workflowInfo().continueAsNewSuggested && pendingStatusChanges.length === 0) {
         await continueAsNew<typeof Crawl>(input, { settings, sweepIntervalMs, cancelling: false, progress });
       }
-      await condition(() => nudged, sweepIntervalMs, { summary: 'until the next look at the frontier' });
+      await condition(() => sweepNow, sweepIntervalMs, { summary: 'until the next sweep' });
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
     progress = { ...progress, status: 'Cancelling' };
     await CancellationScope.nonCancellable(async () => {
-      // Somebody may be in the middle of opening it, and would leave behind what nobody looks after: that is waited for.
-      opened ??= await open(input);
+      // An activity may be opening the crawl right now and would leave pages that nobody looks after: wait for it.
+      opened ??= await open(crawlId, input);
       await cancelAll();
     });
     throw error;
   }
 }
 
-async function open(input: unknown): Promise<OpenedCrawl> {
-  const { workflowId: crawlId } = workflowInfo();
+async function open(crawlId: string, input: unknown): Promise<OpenedCrawl> {
   try {
-    return await regular.openCrawl.executeWithOptions(apart('check the input and open the crawl'), [
-      { crawlId, input },
-    ]);
+    return await runRegularStep('openCrawl', 'validate the input and open the crawl', { crawlId, input });
   } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    // The sentence itself, not "Activity task failed" with the sentence three levels down.
-    if (cause instanceof ApplicationFailure && cause.type === 'BadInput') {
-      throw ApplicationFailure.nonRetryable(cause.message, 'BadInput');
-    }
+    const failure = failureOf(error);
+    // The message itself, instead of "Activity task failed" with the message three levels down.
+    if (failure?.type === 'BadInput') throw ApplicationFailure.nonRetryable(failure.message, 'BadInput');
     throw error;
   }
 }
 
-function refuseWhenOver({ crawlId, status }: CrawlProgress): void {
+function assertActive({ crawlId, status }: CrawlProgress): void {
   if (status === 'Running' || status === 'Paused') return;
   throw ApplicationFailure.nonRetryable(
-    `The crawl "${crawlId}" is ${status}: it can be neither paused nor resumed any more.`,
+    `The crawl "${crawlId}" is ${status}: it can no longer be paused or resumed.`,
     'BadInput',
   );
 }
 
-function makeIt(crawlId: string, status: 'Running' | 'Paused'): Promise<void> {
+async function applyStatus(crawlId: string, status: 'Running' | 'Paused'): Promise<void> {
   const summary = status === 'Paused' ? 'pause the crawl' : 'resume the crawl';
-  const step = { crawlId, status };
-  return durably(
-    () => local.steerCrawl.executeWithOptions({ summary }, [step]),
-    () => regular.steerCrawl.executeWithOptions(apart(summary), [step]),
-  );
-}
-
-function lookAround(look: { crawlId: string; by: string }): Promise<SweepResult> {
-  const summary = 'look for pages that are due or stalled';
-  return durably(
-    () => local.sweepCrawl.executeWithOptions({ summary }, [look]),
-    () => regular.sweepCrawl.executeWithOptions(apart(summary), [look]),
-  );
+  await runStep('setCrawlStatus', summary, { crawlId, status });
 }
 
 /**
- * Cancels page by page until each has a final status. Repeated, because the list of open workflows lags behind. False: some
- * are still open, and the history is long enough for this run.
+ * Cancels pages until each has a final status. Repeated, because the server's list of open workflows lags behind. false:
+ * some are still open, and this run's history is long enough.
  */
-async function drain(crawlId: string, mayRenew: boolean): Promise<boolean> {
-  for (let pause = CANCEL_ROUND_MS; ; pause = Math.min(pause * 2, LONGEST_CANCEL_ROUND_MS)) {
-    const { open } = await regular.cancelPages.executeWithOptions(apart('cancel what is still open'), [
-      { crawlId },
-    ]);
+async function cancelPages(
+  crawlId: string,
+  { mayContinueAsNew }: { mayContinueAsNew: boolean },
+): Promise<boolean> {
+  for (let ms = CANCEL_INTERVAL_MS; ; ms = Math.min(ms * 2, MAX_CANCEL_INTERVAL_MS)) {
+    const { open } = await runRegularStep('cancelPages', 'cancel the pages that are still open', { crawlId });
     if (open === 0) return true;
-    await sleep(pause, { summary: `${open} pages still open` });
-    if (mayRenew && workflowInfo().continueAsNewSuggested) return false;
+    await sleep(ms, { summary: `${open} pages still open` });
+    if (mayContinueAsNew && workflowInfo().continueAsNewSuggested) return false;
   }
 }
 
-function inMarkdown(progress: CrawlProgress): string {
-  const counts = Object.entries(progress.pages).map(([status, count]) => `- ${status}: ${count}`);
-  return [
-    `**${progress.status}, ${progress.found} pages found** (as of ${progress.asOf})`,
-    '',
-    ...counts,
-  ].join('\n');
+function toMarkdown({ status, found, asOf, pages }: CrawlProgress): string {
+  const counts = Object.entries(pages).map(([pageStatus, count]) => `- ${pageStatus}: ${count}`);
+  return [`**${status}, ${found} pages found** (as of ${asOf})`, '', ...counts].join('\n');
 }

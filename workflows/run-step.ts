@@ -1,26 +1,45 @@
-/** Database steps: quick and cheap while the database answers, patient when it does not. */
+/** How workflows run a step: quick and cheap while the database answers, patient when it does not. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
+import type { Activities } from '../src/core/activities.ts';
+import { truncateSummary } from '../src/core/format.ts';
+import { localSteps, onStepQueue, regularSteps } from './proxies.ts';
+
+type StepName = keyof Activities;
+type StepInput<S extends StepName> = Parameters<Activities[S]>;
 
 /**
- * Runs the local activity, and the regular one where that could not be done in its few seconds. Both may have run: the
- * steps this is used for are idempotent.
+ * Runs the step as a local activity, and as a regular one if the local one did not finish within its few seconds. Both may
+ * have run: steps are idempotent.
  */
-export async function durably<T>(quickly: () => Promise<T>, patiently: () => Promise<T>): Promise<T> {
+export async function runStep<S extends StepName>(
+  name: S,
+  summary: string,
+  ...input: StepInput<S>
+): Promise<Awaited<ReturnType<Activities[S]>>> {
   try {
-    return await quickly();
+    return await localSteps[name].executeWithOptions({ summary: truncateSummary(summary) }, input);
   } catch (error) {
-    if (isCancellation(error) || isLastWord(error)) throw error;
-    return patiently();
+    if (isCancellation(error) || isNonRetryable(error)) throw error;
+    return await runRegularStep(name, summary, ...input);
   }
 }
 
+/** For a step that takes longer than a workflow task should. */
+export async function runRegularStep<S extends StepName>(
+  name: S,
+  summary: string,
+  ...input: StepInput<S>
+): Promise<Awaited<ReturnType<Activities[S]>>> {
+  return await regularSteps[name].executeWithOptions(onStepQueue(truncateSummary(summary)), input);
+}
+
 /** The step has decided, and would decide the same again. */
-function isLastWord(error: unknown): boolean {
+function isNonRetryable(error: unknown): boolean {
   return failureOf(error)?.nonRetryable === true;
 }
 
-/** What an activity itself threw; null: it failed in another way. A local activity's comes as it is, a regular one's wrapped. */
+/** What the activity itself threw; null: it failed in another way. Only a regular activity's failure is wrapped. */
 export function failureOf(error: unknown): ApplicationFailure | null {
   const thrown = error instanceof ActivityFailure ? error.cause : error;
   return thrown instanceof ApplicationFailure ? thrown : null;

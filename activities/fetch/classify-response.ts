@@ -1,4 +1,4 @@
-/** What an answer to the request for a page means for that page. */
+/** What the response to a request for a page means for that page. */
 
 import type { AttemptReport, Found, RobotsDirectives } from '../../src/core/attempt.ts';
 import { formatBytes } from '../../src/core/bytes.ts';
@@ -20,19 +20,19 @@ import { readDirectives } from '../../src/robots/index.ts';
 import type { EarlierCopy } from '../../src/storage/pages/cached-copy.ts';
 import { normaliseRedirect } from '../../src/urls/index.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
-import type { Wanted } from './content-policy.ts';
+import type { ContentPolicy } from './content-policy.ts';
 
-export type Judged = Pick<AttemptReport, 'outcome' | 'statusCode' | 'errorKind' | 'error' | 'found'>;
+export type Classified = Pick<AttemptReport, 'outcome' | 'statusCode' | 'errorKind' | 'error' | 'found'>;
 
-export interface Asked {
+export interface PageRequest {
   store: Pick<ContentStore, 'put'>;
-  /** Whom an X-Robots-Tag may address. */
+  /** An X-Robots-Tag may name it. */
   userAgent: string;
-  /** How the target of a redirect is written. */
+  /** How the target of a redirect is normalised. */
   rules: UrlRules;
-  wanted: Wanted;
+  policy: ContentPolicy;
   url: string;
-  /** The copy that the request offered to confirm. */
+  /** The copy that the server was asked to confirm. */
   earlier: EarlierCopy | null;
 }
 
@@ -42,17 +42,17 @@ const VALIDATOR = /^[\x20-\x7e]{1,500}$/;
 
 const NO_BYTES = Buffer.alloc(0);
 
-export function judgeFailure({ errorKind, message, status }: FailedExchange): Judged {
+export function classifyFailure({ errorKind, message, status }: FailedExchange): Classified {
   const outcome: Outcome = isTimeout(errorKind)
     ? 'Timeout'
     : errorKind === 'forbidden'
       ? 'Rejected'
       : 'Failed';
-  return said(outcome, status ?? null, errorKind, message);
+  return failed(outcome, status ?? null, errorKind, message);
 }
 
-/** For sendRequest: only what will be kept is read, and no more of it than it takes to tell. */
-export function wantsBody({ kindOf }: Wanted): NonNullable<RequestOptions['acceptBody']> {
+/** For sendRequest: reads only bodies that will be kept, and of others no more than it takes to know that. */
+export function acceptsBody({ kindOf }: ContentPolicy): NonNullable<RequestOptions['acceptBody']> {
   return (status, headers) => {
     if (!isSuccess(status)) return false;
     const isWanted = (head: Buffer): boolean => kindOf(contentTypeOf(headers, head)) !== null;
@@ -60,41 +60,48 @@ export function wantsBody({ kindOf }: Wanted): NonNullable<RequestOptions['accep
   };
 }
 
-export async function judgeResponse(asked: Asked, response: ResponseExchange): Promise<Judged> {
+export async function classifyResponse(
+  request: PageRequest,
+  response: ResponseExchange,
+): Promise<Classified> {
   const { status, headers } = response;
-  if (isSuccess(status)) return judgeSuccess(asked, response);
-  if (status === 304 && asked.earlier !== null) return confirmed(asked, asked.earlier, headers);
-  if (REDIRECTS.has(status)) return judgeRedirect(asked, status, headers.location);
-  // Both say "later", as a 5xx does: giving the page up at once would lose it.
-  if (status === 429) return said('Blocked5xx', status, 'status', 'Status 429: asked too often.');
-  if (status === 408) return said('Timeout', status, 'status', 'Status 408: the server gave up waiting.');
-  if (status >= 500) return said('Blocked5xx', status, 'status', `Status ${status}.`);
-  if (status >= 400) return said('Blocked4xx', status, 'status', `Status ${status}.`);
-  return said('Rejected', status, 'status', `Status ${status} is not a page.`);
+  if (isSuccess(status)) return classifySuccess(request, response);
+  if (status === 304 && request.earlier !== null) return confirmed(request, request.earlier, headers);
+  if (REDIRECTS.has(status)) return classifyRedirect(request, status, headers.location);
+  // Both mean "later", as a 5xx does: failing the page at once would lose it.
+  if (status === 429) return failed('Blocked5xx', status, 'status', 'Status 429: too many requests.');
+  if (status === 408) return failed('Timeout', status, 'status', 'Status 408: the server timed out.');
+  if (status >= 500) return failed('Blocked5xx', status, 'status', `Status ${status}.`);
+  if (status >= 400) return failed('Blocked4xx', status, 'status', `Status ${status}.`);
+  return failed('Rejected', status, 'status', `Status ${status} is not a page.`);
 }
 
-function judgeRedirect({ url, rules }: Asked, status: number, location: string | undefined): Judged {
-  const rejected = (why: string): Judged => said('Rejected', status, 'redirect', why);
+function classifyRedirect(
+  { url, rules }: PageRequest,
+  status: number,
+  location: string | undefined,
+): Classified {
+  const rejected = (why: string): Classified => failed('Rejected', status, 'redirect', why);
   if (location === undefined) return rejected(`Status ${status} without a Location.`);
   const target = normaliseRedirect(location, url, rules);
-  if (!target.ok) return rejected(`Redirected to something that is not followed: ${target.reason}.`);
+  if (!target.ok) return rejected(`Redirected to a URL that is not followed: ${target.reason}.`);
   if (target.url === url) return rejected('Redirected to itself.');
   return found(status, { kind: 'redirect', to: target.url });
 }
 
-async function judgeSuccess(
-  { store, wanted, userAgent }: Asked,
+async function classifySuccess(
+  { store, policy, userAgent }: PageRequest,
   { status, headers, body, cut }: ResponseExchange,
-): Promise<Judged> {
+): Promise<Classified> {
   if (cut === 'too-large') {
-    const limit = formatBytes(wanted.limits.maxBodyBytes);
-    return said('Rejected', status, 'too-large', `Larger than ${limit}, the limit for a body.`);
+    const limit = formatBytes(policy.limits.maxBodyBytes);
+    return failed('Rejected', status, 'too-large', `Larger than ${limit}, the limit for a body.`);
   }
   const type = contentTypeOf(headers, body ?? NO_BYTES);
-  const kind = wanted.kindOf(type);
+  const kind = policy.kindOf(type);
   if (body === null || kind === null) {
-    const what = describeType(type, headers);
-    return said('Rejected', status, 'type', wanted.refusal(what));
+    const described = describeType(type, headers);
+    return failed('Rejected', status, 'type', policy.rejection(described));
   }
   return found(status, {
     kind,
@@ -111,18 +118,22 @@ function directivesOf(headers: ResponseHeaders, userAgent: string): RobotsDirect
   return readDirectives(headerLines(headers, 'x-robots-tag'), productToken(userAgent));
 }
 
-/** The server says that the copy still holds: it is this page's content, and is parsed anew. */
-function confirmed({ wanted, userAgent }: Asked, copy: EarlierCopy, headers: ResponseHeaders): Judged {
+/** The server confirms the copy: it is this page's content, and is parsed again. */
+function confirmed(
+  { policy, userAgent }: PageRequest,
+  copy: EarlierCopy,
+  headers: ResponseHeaders,
+): Classified {
   const directives = directivesOf(headers, userAgent);
   return found(304, {
-    kind: wanted.kindOf(copy.type) ?? 'file',
+    kind: policy.kindOf(copy.type) ?? 'file',
     contentHash: copy.contentHash,
     contentType: copy.contentType,
     bytes: copy.bytes,
     etag: copy.etag,
     lastModified: copy.lastModified,
     contentLanguage: languageHeaderOf(headers),
-    // A server may leave the header out of "not modified".
+    // A server may omit the header from "not modified".
     directives: {
       noindex: directives.noindex || copy.noindex,
       nofollow: directives.nofollow || copy.nofollow,
@@ -135,11 +146,11 @@ function languageHeaderOf(headers: ResponseHeaders): string | null {
   return header === undefined ? null : truncateText(header, 100);
 }
 
-function said(outcome: Outcome, statusCode: number | null, errorKind: string, error: string): Judged {
+function failed(outcome: Outcome, statusCode: number | null, errorKind: string, error: string): Classified {
   return { outcome, statusCode, errorKind, error, found: { kind: 'nothing' } };
 }
 
-function found(statusCode: number, what: Found): Judged {
+function found(statusCode: number, what: Found): Classified {
   return { outcome: 'Success', statusCode, errorKind: null, error: null, found: what };
 }
 
@@ -149,20 +160,20 @@ function describeType(type: string, headers: ResponseHeaders): string {
   return header === '' ? `${type}, sent without a type` : `${type}, sent as ${header}`;
 }
 
-/** They go through a history and back to the server, so only what real ones look like is kept. */
+/** They go into a history and back to the server, so only plausible ones are kept. */
 function validatorsOf(headers: ResponseHeaders): { etag: string | null; lastModified: string | null } {
   const usable = (value: string | undefined): string | null =>
     value !== undefined && VALIDATOR.test(value) ? value : null;
   return { etag: usable(headers.etag), lastModified: usable(headers['last-modified']) };
 }
 
-/** As the body turned out to be, with the charset that came with it. */
+/** The type of the body itself, with the charset of the header. */
 function withCharset(type: string, headers: ResponseHeaders): string {
   const charset = /;\s*charset\s*=\s*("[^"]*"|[^\s;,]+)/i.exec(headers['content-type'] ?? '')?.[1];
   return truncateText(charset === undefined ? type : `${type}; charset=${charset}`, 100);
 }
 
-/** 204 and 205 have no content, and 206 is a part that nobody asked for. */
+/** 204 and 205 have no content, and 206 is a part that was not requested. */
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 204;
 }

@@ -1,23 +1,22 @@
-/** What a request asks for, and what is taken for an answer to it. */
-
+/** What a request asks for and which content of the response is kept. */
 import type { CrawlSettings, FetchLimits } from '../../src/core/settings.ts';
 import { isHtmlType, matchesType } from '../../src/http/index.ts';
 import { MAX_SITEMAP_BYTES, mayBeSitemap } from '../../src/sitemaps/index.ts';
 
-export interface Wanted {
+export interface ContentPolicy {
   accept: string;
   limits: FetchLimits;
-  /** A document is read further, a file only kept; null: not wanted. */
+  /** A document is parsed, a file is only stored; null: neither. */
   kindOf(type: string): 'document' | 'file' | null;
-  /** Says so of what came instead. */
-  refusal(what: string): string;
+  /** The reason for rejecting another type. */
+  rejection(type: string): string;
 }
 
-export function wantedOf(settings: CrawlSettings, { sitemap }: { sitemap: boolean }): Wanted {
-  return sitemap ? wantedOfSitemap(settings) : wantedOfPage(settings);
+export function contentPolicyFor(settings: CrawlSettings, { sitemap }: { sitemap: boolean }): ContentPolicy {
+  return sitemap ? sitemapPolicy(settings) : pagePolicy(settings);
 }
 
-function wantedOfPage({ fetch, keepTypes }: CrawlSettings): Wanted {
+function pagePolicy({ fetch, keepTypes }: CrawlSettings): ContentPolicy {
   return {
     accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
     limits: fetch,
@@ -25,15 +24,15 @@ function wantedOfPage({ fetch, keepTypes }: CrawlSettings): Wanted {
       if (isHtmlType(type)) return 'document';
       return matchesType(type, keepTypes) ? 'file' : null;
     },
-    refusal: (what) => `Not a page but ${what}; --keep-types keeps such files.`,
+    rejection: (type) => `Not a page but ${type}; --keep-types keeps such files.`,
   };
 }
 
-function wantedOfSitemap({ fetch }: CrawlSettings): Wanted {
+function sitemapPolicy({ fetch }: CrawlSettings): ContentPolicy {
   return {
     accept: 'application/xml,text/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5',
     limits: { ...fetch, maxBodyBytes: MAX_SITEMAP_BYTES },
     kindOf: (type) => (mayBeSitemap(type) ? 'document' : null),
-    refusal: (what) => `Not a sitemap but ${what}.`,
+    rejection: (type) => `Not a sitemap but ${type}.`,
   };
 }

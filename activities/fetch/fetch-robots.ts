@@ -1,5 +1,5 @@
-/** Spends the lease on robots.txt. A redirect is followed by the page with a slot of the host it leads to. */
-
+/** Uses the lease for robots.txt. The page itself follows a redirect, with a slot of the host it leads to. */
+import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import type { RobotsHop } from '../../src/core/page-input.ts';
 import {
   type FailedExchange,
@@ -21,20 +21,19 @@ import { extendClaim, knowsRobots, type Reader, saveRules, unclaimRobots } from 
 import { politenessKey } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
-import { agentFor, OUR_OWN_DOING, refusedReport } from './fetch-document.ts';
-import type { FetchInput, Unreported } from './fetch-page.ts';
+import { agentFor, forbiddenReport, OWN_STALL } from './fetch-document.ts';
 import { claimMs } from './robots-decision.ts';
-import { noteMiss } from './robots-unavailable.ts';
+import { holdOrigin } from './robots-unavailable.ts';
 
-/** RFC 9309, 2.3.1.2: at least five are followed; beyond that the file counts as unavailable. */
-const MOST_HOPS = 5;
+/** RFC 9309, 2.3.1.2: at least five redirects are followed; beyond that the file counts as unavailable. */
+const MAX_HOPS = 5;
 
 export async function fetchRobots(
   deps: Deps,
   input: FetchInput,
   lease: LeaseKeeper,
   target: RobotsHop,
-): Promise<Unreported> {
+): Promise<FetchOutcome> {
   const { db, config } = deps;
   const { settings } = await deps.crawlOf(input.crawlId);
   const refusal = await lease.ready();
@@ -46,7 +45,7 @@ export async function fetchRobots(
     agent: agentFor(deps, settings),
     gate: lease.gate,
     signal: lease.signal,
-    // Any other answer says all it has to say in its head: a body that is broken must not make another one of it.
+    // For any other response the headers are enough: a broken body must not change what they mean.
     acceptBody: hasRulesInBody,
     tooLarge: 'truncate',
   });
@@ -57,17 +56,17 @@ export async function fetchRobots(
     await unclaimRobots(db, target.origin);
     throw new Error(exchange.message);
   }
-  if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.stoodStill) {
-    // Nothing was learned of the site: neither its pages nor the next try shall wait for what was our own doing.
+  if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.wasStalled) {
+    // This says nothing about the site: neither its pages nor the next try wait for our own stall.
     await lease.report();
     await lease.record();
     await unclaimRobots(db, target.origin);
-    return { kind: 'trouble', reason: OUR_OWN_DOING, sent: lease.sent };
+    return { kind: 'internal-error', reason: OWN_STALL, sent: lease.sent, counts: lease.sent };
   }
   if (exchange.kind === 'error' && exchange.errorKind === 'forbidden' && target.hop === 0) {
-    // The page itself is at that address: it is refused now, instead of waiting for a robots.txt nobody may read.
+    // The page has the same address: reject it now, instead of waiting for a robots.txt that nobody may fetch.
     await unclaimRobots(db, target.origin);
-    return { kind: 'attempt', report: refusedReport(exchange) };
+    return { kind: 'attempt', report: forbiddenReport(exchange.message) };
   }
   const verdict = verdictOf(exchange, target);
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
@@ -75,16 +74,17 @@ export async function fetchRobots(
     domain: politenessKey(target.origin, config.politenessKey),
     agent: productToken(config.userAgent),
   };
-  const noted = await noteCrawlDelay(deps, lease, { origin: target.origin, ...reader }, verdict);
-  const heard = await lease.report();
+  const hasCrawlDelay = await reportCrawlDelay(deps, lease, { origin: target.origin, ...reader }, verdict);
+  const delivered = await lease.report();
   await lease.record();
   switch (verdict.kind) {
     case 'rules':
     case 'allow-all': {
-      if (noted && !heard) {
-        // Stored now, the rules would be fresh for a day in which nobody knows their Crawl-delay.
+      if (hasCrawlDelay && !delivered) {
+        // Stored now, the rules would be fresh for a day in which the throttle does not know their Crawl-delay.
         await unclaimRobots(db, target.origin);
-        return { kind: 'trouble', reason: 'the throttle could not be told of robots.txt', sent: lease.sent };
+        const reason = 'the Crawl-delay of robots.txt could not be reported to the throttle';
+        return { kind: 'internal-error', reason, sent: lease.sent, counts: lease.sent };
       }
       const cacheControl = exchange.kind === 'response' ? exchange.headers['cache-control'] : undefined;
       await saveRules(db, target.origin, {
@@ -108,7 +108,7 @@ export async function fetchRobots(
         },
       };
     case 'unreachable':
-      return noteMiss(deps, {
+      return holdOrigin(deps, {
         origin: target.origin,
         pageId: input.pageId,
         statusCode,
@@ -119,18 +119,18 @@ export async function fetchRobots(
 
 function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: RobotsHop): RobotsResponse {
   const verdict = readRobotsResponse(exchange, url);
-  return verdict.kind === 'redirect' && hop >= MOST_HOPS ? { kind: 'allow-all' } : verdict;
+  return verdict.kind === 'redirect' && hop >= MAX_HOPS ? { kind: 'allow-all' } : verdict;
 }
 
-/** What the site asks for now goes to its throttle with the release; true: there is something to tell. */
-async function noteCrawlDelay(
+/** The Crawl-delay goes to the throttle with the release; true: there is one, or one that no longer applies. */
+async function reportCrawlDelay(
   { db, config, log }: Deps,
   lease: LeaseKeeper,
   { origin, domain, agent }: Reader & { origin: string },
   verdict: RobotsResponse,
 ): Promise<boolean> {
   if (verdict.kind !== 'rules' && verdict.kind !== 'allow-all') return false;
-  // A robots.txt that is gone takes its Crawl-delay with it; where none was known, the throttle is spared a write.
+  // A robots.txt that is gone takes its Crawl-delay with it. If none was known, there is nothing to report.
   if (verdict.kind === 'allow-all' && !(await knowsRobots(db, origin))) return false;
   const delayMs =
     verdict.kind === 'rules' ? parseRobots(verdict.text, { origin, token: agent }).crawlDelayMs : null;
@@ -138,15 +138,15 @@ async function noteCrawlDelay(
   if (delayMs !== null && delayMs > maxCrawlDelayMs) {
     log.warn(
       { origin, crawlDelayMs: delayMs, maxCrawlDelayMs },
-      'robots.txt asks for a Crawl-delay above maxCrawlDelay, which is kept instead',
+      'Crawl-delay is above maxCrawlDelay; using the maximum',
     );
   }
-  lease.noteCrawlDelay({ origin, delayMs }, domain);
+  lease.setCrawlDelay({ origin, delayMs }, domain);
   return true;
 }
 
-/** Nothing went out: the claim is free for the next page; a hop under way keeps its claim and asks again. */
-async function notSent({ db }: Deps, target: RobotsHop, reason: string): Promise<Unreported> {
+/** Nothing was sent: the claim is free for the next page, unless a redirect is being followed, which asks again. */
+async function notSent({ db }: Deps, target: RobotsHop, reason: string): Promise<FetchOutcome> {
   if (target.hop === 0) await unclaimRobots(db, target.origin);
   return { kind: 'refused', reason };
 }

@@ -1,4 +1,4 @@
-/** Whether a page may be fetched, decided after the grant from the stored robots.txt of its origin. */
+/** Decides after the grant, by the stored robots.txt of the page's origin, whether the page may be fetched. */
 import type { AllowedBy } from '../../src/core/attempt.ts';
 import { formatDuration } from '../../src/core/format.ts';
 import type { Lease } from '../../src/core/slot-protocol.ts';
@@ -14,28 +14,28 @@ export type RobotsDecision =
   /** The rules are missing or old, and this page is the one to fetch them. */
   | { kind: 'read-robots' }
   | { kind: 'held'; until: number; reason: string }
-  /** The lease is no longer what the site asks for; another one will be. */
+  /** The lease has a shorter gap than the site now asks for: the next one will have the right one. */
   | { kind: 'refused'; reason: string }
-  | { kind: 'disallowed'; why: string };
+  | { kind: 'disallowed'; reason: string };
 
-export interface Decidable {
+export interface PageToDecide {
   pageId: string;
   url: string;
   domain: string;
   lease: Pick<Lease, 'notBefore' | 'minGapMs'>;
-  /** This page has spent its last slot on robots.txt; old rules will do, or it would do nothing else. */
+  /** The page has just spent a slot on robots.txt: old rules will do, or it would never get any further. */
   justTried: boolean;
 }
 
-/** A claim ends long before its time as a rule: the others look again this soon. */
-const LOOK_AGAIN_MS = 5_000;
+/** A claim usually ends long before it expires: the others check again this soon. */
+const CLAIM_POLL_MS = 5_000;
 
-/** A claim outlives its fetch by little: should its worker die, the next page may try. */
+/** A claim lasts little longer than its fetch: if its worker dies, the next page may try. */
 const CLAIM_SLACK_MS = 10_000;
 
 export async function decideByRobots(
   deps: Pick<Deps, 'db' | 'config' | 'robotsRules'>,
-  { pageId, url, domain, lease, justTried }: Decidable,
+  { pageId, url, domain, lease, justTried }: PageToDecide,
 ): Promise<RobotsDecision> {
   const origin = originOf(url);
   const { config, db, robotsRules } = deps;
@@ -46,13 +46,13 @@ export async function decideByRobots(
     case 'claimed':
       return { kind: 'read-robots' };
     case 'held':
-      // A claim is no failure: somebody is about to know.
+      // Another page is fetching it right now: not a failure.
       if (stored.beingFetched) {
-        const until = Math.min(stored.until, Date.now() + LOOK_AGAIN_MS);
+        const until = Math.min(stored.until, Date.now() + CLAIM_POLL_MS);
         return { kind: 'held', until, reason: stored.why };
       }
       if (await isPatienceOver(deps, pageId, stored.failingForMs)) {
-        return { kind: 'disallowed', why: givenUp(stored.why, stored.failingForMs) };
+        return { kind: 'disallowed', reason: givenUp(stored.why, stored.failingForMs) };
       }
       return { kind: 'held', until: stored.until, reason: stored.why };
     case 'rules': {
@@ -61,16 +61,21 @@ export async function decideByRobots(
       const text = { origin, token: agent, fetchedAt: stored.fetchedAt, text: stored.body };
       const rules = robotsRules.get(text);
       const answer = rules.check(url);
-      if (answer !== 'allowed') return { kind: 'disallowed', why: disallowedBy(origin, answer) };
+      if (answer !== 'allowed') return { kind: 'disallowed', reason: disallowedBy(origin, answer) };
       const requiredMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
       if (requiredMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.grantLeadMs)
-        return { kind: 'refused', reason: 'it was granted before robots.txt asked for a longer gap' };
+        return { kind: 'refused', reason: 'it was granted before robots.txt asked for a longer delay' };
       return fetch;
     }
   }
 }
 
-/** A page gives up once it has waited for as long itself: what failed yesterday, for another crawl, is no day of waiting. */
+function disallowedBy(origin: string, answer: Exclude<RobotsAnswer, 'allowed'>): string {
+  const reason = answer === 'too-costly' ? ': its rules are too costly to evaluate for this URL' : '';
+  return `Disallowed by ${robotsUrl(origin)}${reason}.`;
+}
+
+/** A page gives up only after it has waited that long itself: a failure of yesterday's crawl does not count for it. */
 export async function isPatienceOver(
   { db, config }: Pick<Deps, 'db' | 'config'>,
   pageId: string,
@@ -80,13 +85,8 @@ export async function isPatienceOver(
   return failingForMs > giveUpMs && (await knownForMs(db, pageId)) > giveUpMs;
 }
 
-function disallowedBy(origin: string, answer: Exclude<RobotsAnswer, 'allowed'>): string {
-  const reason = answer === 'too-costly' ? ': its rules are too costly to evaluate for this URL' : '';
-  return `Disallowed by ${robotsUrl(origin)}${reason}.`;
-}
-
-export function givenUp(why: string, failingForMs: number): string {
-  return `${why} Given up after ${formatDuration(failingForMs)} without it.`;
+export function givenUp(reason: string, failingForMs: number): string {
+  return `${reason} Given up after ${formatDuration(failingForMs)} without it.`;
 }
 
 export function claimMs({ config }: Pick<Deps, 'config'>): number {

@@ -1,7 +1,12 @@
-/** persistPage: writes what happened to a page, lets in what that made room for, and returns the pages to start. */
-import type { AttemptReport, Found, ParsedRef, RequestRecord } from '../../src/core/attempt.ts';
-import type { FinalStatus } from '../../src/core/outcome.ts';
-import type { AdmittedPage } from '../../src/core/page-input.ts';
+/** persistPage: records what happened to a page, admits pages that now have room, and returns them to be started. */
+import type {
+  Activities,
+  AttemptEvent,
+  PersistInput,
+  PersistResult,
+  SitemapCounts,
+} from '../../src/core/activities.ts';
+import type { Found } from '../../src/core/attempt.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
 import { admit } from '../../src/storage/frontier/admit.ts';
@@ -14,118 +19,136 @@ import type { Recorded } from '../../src/storage/pages/page-row.ts';
 import { endPage, type ParsedRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
 import { sweepSignal } from '../../workflows/messages.ts';
 import type { Deps } from '../deps.ts';
-import { orPoison } from '../errors.ts';
-import { makeNoteRequest } from '../fetch/record-request.ts';
-import { readParsed } from './parse-page.ts';
-import type { StoredSitemap } from './read-sitemap.ts';
+import { toPageFault } from '../errors.ts';
+import { createRecordRequest } from '../fetch/record-request.ts';
 
-export interface AttemptEvent {
-  kind: 'attempt';
-  attempt: number;
-  report: AttemptReport;
-  parsed: ParsedRef | null;
-  slotWaitMs: number;
-  /** When the next attempt is due; null: this was the last. */
-  retryAt: number | null;
+/** A document, and its key in the content store. */
+export interface StoredDocument {
+  hash: string;
+  document: ParsedDocument;
 }
 
-export type PageEvent =
-  | AttemptEvent
-  | { kind: 'waiting'; until: number; reason: string }
-  /** `request`: one that went out, of an attempt that was never recorded. */
-  | { kind: 'ended'; status: FinalStatus; reason: string; request?: RequestRecord };
-
-export interface PersistInput {
-  crawlId: string;
-  pageId: string;
-  event: PageEvent;
-}
-
-export interface PersistResult {
-  /** The page's workflow goes on; false: it ends. */
-  goesOn: boolean;
-  start: AdmittedPage[];
-}
-
-export function makePersistPage(deps: Deps) {
-  return async function persistPage(input: PersistInput): Promise<PersistResult> {
-    try {
-      return await persist(deps, input);
-    } catch (error) {
-      const { pageId, event } = input;
-      throw orPoison(deps, error, {
-        verdict: 'Unrecordable',
-        sentence: 'It could not be recorded',
-        log: { message: 'a page could not be recorded', pageId, event: event.kind },
-      });
-    }
+export function createPersistPage(deps: Deps): Activities['persistPage'] {
+  return async function persistPage(input) {
+    return persistOrFault(deps, input, null);
   };
 }
 
-async function persist(deps: Deps, input: PersistInput): Promise<PersistResult> {
+/** `parsed`: what an attempt brought that fetched a document; null: none. */
+export async function persistOrFault(
+  deps: Deps,
+  input: PersistInput,
+  parsed: StoredDocument | null,
+): Promise<PersistResult> {
+  try {
+    return await persist(deps, input, parsed);
+  } catch (error) {
+    const { pageId, event } = input;
+    throw toPageFault(deps, error, {
+      stage: 'RecordFault',
+      sentence: 'The page could not be recorded',
+      log: { message: 'could not record a page', pageId, event: event.kind },
+    });
+  }
+}
+
+async function persist(
+  deps: Deps,
+  input: PersistInput,
+  parsed: StoredDocument | null,
+): Promise<PersistResult> {
   const { settings } = await deps.crawlOf(input.crawlId);
-  const { goesOn, domains } = await record(deps, settings, input);
-  const admission = { crawlId: input.crawlId, by: occasion(input), domains: [...new Set(domains)] };
+  const { goesOn: continues, domains } = await record(deps, settings, input, parsed);
+  const admission = { crawlId: input.crawlId, by: occasionOf(input), domains: [...new Set(domains)] };
   if (settings.sitemaps) await admitSitemaps(deps.db, admission);
   const start = await admit(deps.db, {
     ...admission,
     window: settings.window,
     warmup: settings.warmup,
-    // Many hosts that are found together would otherwise all fill their windows in one moment.
+    // Otherwise many hosts that are found together would all fill their windows at the same moment.
     atOnce: Math.ceil(settings.window / 2),
   });
-  if (!goesOn && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId)))
-    await nudge(deps, input.crawlId);
-  return { goesOn, start };
+  if (!continues && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId)))
+    await requestSweep(deps, input.crawlId);
+  return { continues, start };
 }
 
 async function record(
   deps: Deps,
   settings: CrawlSettings,
   { crawlId, pageId, event }: PersistInput,
+  parsed: StoredDocument | null,
 ): Promise<Recorded> {
-  const { db, store, config } = deps;
+  const { db, config } = deps;
   switch (event.kind) {
     case 'ended':
-      if (event.request !== undefined) await makeNoteRequest(deps)({ ...event.request, crawlId, pageId });
+      if (event.request !== undefined) await createRecordRequest(deps)({ ...event.request, crawlId, pageId });
       return endPage(db, pageId, event);
     case 'waiting':
       return recordWait(db, settings, pageId, event);
     case 'attempt': {
-      const { kind: _, parsed: ref, ...attempt } = event;
-      // The links of a page may be more than a history can hold: they come from the content store.
-      const parsed = ref && recordOf(ref.hash, await readParsed(store, ref.hash), event.report.found);
+      const { attempt, slotWaitMs, retryAt } = event;
       const announced = settings.sitemaps
         ? await announceSitemaps(db, settings, config.politenessKey, pageId)
         : [];
       const report = await unlessNeverAllowed(db, pageId, event.report);
-      const done = { crawlId, pageId, ...attempt, report, parsed };
-      const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, done);
+      const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, {
+        crawlId,
+        pageId,
+        attempt,
+        report,
+        slotWaitMs,
+        retryAt,
+        parsed: parsedRecordOf(event, parsed),
+      });
       return { goesOn, domains: [...domains, ...announced] };
     }
   }
 }
 
-/** What X-Robots-Tag and <meta> say adds up, and nofollow of the page holds for each of its links, its refresh among them. */
-function recordOf(
-  hash: string,
-  { headings: _, text: __, sitemap, ...page }: ParsedDocument & Partial<Pick<StoredSitemap, 'sitemap'>>,
-  found: Found,
-): ParsedRecord {
+function parsedRecordOf(
+  { report, sitemap }: AttemptEvent,
+  parsed: StoredDocument | null,
+): ParsedRecord | null {
+  if (sitemap !== undefined) return recordOfSitemap(sitemap);
+  return parsed && recordOfPage(parsed, report.found);
+}
+
+/** The directives of X-Robots-Tag and <meta> add up. A page's nofollow applies to each of its links and to its refresh. */
+function recordOfPage({ hash, document }: StoredDocument, found: Found): ParsedRecord {
+  const { headings: _, text: __, ...page } = document;
   const header = found.kind === 'document' ? found.directives : { noindex: false, nofollow: false };
   const nofollow = page.nofollow || header.nofollow;
   return {
     ...page,
     hash,
-    listed: sitemap === undefined ? null : { skipped: sitemap.skipped },
+    listed: null,
     noindex: page.noindex || header.noindex,
     links: nofollow ? page.links.map((link) => ({ ...link, nofollow })) : page.links,
     refreshTo: nofollow ? null : page.refreshTo,
   };
 }
 
-/** The same for every run of one persist, different for the next: see `admitted_by`. */
-function occasion({ pageId, event }: PersistInput): string {
+/** Its entries are not links: `pages.found_on` names the sitemap that each came from. */
+function recordOfSitemap({ entries, skipped }: SitemapCounts): ParsedRecord {
+  return {
+    hash: null,
+    title: null,
+    description: null,
+    canonical: null,
+    language: null,
+    detectedLanguage: null,
+    refreshTo: null,
+    links: [],
+    linksFound: entries,
+    linksTooLong: 0,
+    listed: { skipped },
+    noindex: false,
+  };
+}
+
+/** The same for every run of one persist and different for the next: see `admitted_by`. */
+function occasionOf({ pageId, event }: PersistInput): string {
   switch (event.kind) {
     case 'attempt':
       return `${pageId}:attempt:${event.attempt}`;
@@ -136,11 +159,11 @@ function occasion({ pageId, event }: PersistInput): string {
   }
 }
 
-/** Only a courtesy: without it the crawl's next sweep finds the same. */
-async function nudge({ client, log }: Deps, crawlId: string): Promise<void> {
+/** Saves waiting for the crawl's next sweep, which would find the same. */
+async function requestSweep({ client, log }: Deps, crawlId: string): Promise<void> {
   try {
     await client.workflow.getHandle(crawlId).signal(sweepSignal);
   } catch (error) {
-    log.debug({ crawlId, error }, 'the crawl could not be nudged');
+    log.debug({ crawlId, err: error }, 'could not ask the crawl for a sweep');
   }
 }

@@ -1,5 +1,4 @@
-/** How the site took a request, as its throttle is told. */
-
+/** What a response means for the throttle of its site. */
 import type { ResponseClass } from '../../src/core/slot-protocol.ts';
 import {
   type FailedExchange,
@@ -10,31 +9,31 @@ import {
 
 type Answered = ResponseExchange | FailedExchange;
 
-/** There is no such page. A site that says so is well, also one most of whose links lead nowhere. */
-const ABSENT = new Set([404, 410]);
+/** There is no such page. A site that responds so is healthy, even if most of its links are dead. */
+const NOT_FOUND = new Set([404, 410]);
 
-/** Only a connection that did not come about speaks for all pages of its origin. */
+/** Only a failed connection concerns all pages of the origin. */
 export function classifyForThrottle(
   exchange: Answered,
-  { stoodStill }: { stoodStill: boolean },
+  { wasStalled }: { wasStalled: boolean },
 ): ResponseClass {
   if (exchange.kind === 'error') {
-    const isOurFault = exchange.errorKind === 'aborted' || (isTimeout(exchange.errorKind) && stoodStill);
+    const isOurFault = exchange.errorKind === 'aborted' || (isTimeout(exchange.errorKind) && wasStalled);
     if (isOurFault) return 'unknown';
     return exchange.startedAt === null ? 'unreachable' : 'broken';
   }
   const { status } = exchange;
-  if (asksForLess(status)) return 'overloaded';
+  if (isOverload(status)) return 'overloaded';
   if (status < 400) return 'ok';
-  return ABSENT.has(status) ? 'not-found' : 'client-error';
+  return NOT_FOUND.has(status) ? 'not-found' : 'client-error';
 }
 
-/** For how long the site wants to be left alone; null: it does not say. A redirect's Retry-After is about its target. */
+/** In ms; null: none. The Retry-After of a redirect is about its target. */
 export function retryAfterOf(exchange: Answered, now: number): number | null {
-  if (exchange.kind === 'error' || !asksForLess(exchange.status)) return null;
+  if (exchange.kind === 'error' || !isOverload(exchange.status)) return null;
   return parseRetryAfter(exchange.headers['retry-after'], now);
 }
 
-function asksForLess(status: number): boolean {
+function isOverload(status: number): boolean {
   return status === 429 || status >= 500;
 }

@@ -1,9 +1,10 @@
 /**
- * Keeps one lease: says yes or no in the tick in which a request is written, remembers what became of it, and tells the
- * throttle. Everything that must be true about a lease on the worker's side is here.
+ * Keeps one lease: decides in the tick in which a request is written whether it may be, remembers what became of it, and
+ * reports that to the throttle. Everything that must be true about a lease on the worker's side is here.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FetchInput, FetchResult } from '../../src/core/activities.ts';
 import type { AllowedBy, RequestRecord } from '../../src/core/attempt.ts';
 import type { LeaseReport, LeaseUse, Release, RequestStart } from '../../src/core/slot-protocol.ts';
 import type { Exchange, GateVerdict } from '../../src/http/index.ts';
@@ -14,30 +15,22 @@ import {
   readClocks,
   type StartVerdict,
 } from '../../src/worker/server-clock.ts';
-import { throttleId } from '../../workflows/ids.ts';
 import { releaseSignal, startedSignal, withdrawSignal } from '../../workflows/messages.ts';
-import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import type { Deps } from '../deps.ts';
-import type { FetchInput, Reported } from '../fetch/fetch-page.ts';
-import { askThrottle } from './acquire-slot.ts';
 import { classifyForThrottle, retryAfterOf } from './classify-for-throttle.ts';
-import { throttleStart } from './throttle-start.ts';
-
-/** How long a report is tried before the page has to send it. */
-const REPORT_FOR_MS = 5_000;
+import { askThrottle, sendCrawlDelay, signalThrottle } from './throttle-client.ts';
 
 export class LeaseKeeper {
   private started: (LocalRequestStart & { errorMs: number; measured: boolean }) | null = null;
   private ended: Omit<Extract<LeaseUse, { kind: 'started' }>, 'kind' | keyof RequestStart> | null = null;
-  /** Nothing was written, yet the site was bothered: by a connection that failed, or stood too late to be used. */
+  /** Nothing was written, but a connection was attempted: it failed, or was established too late to be used. */
   private connectionAttempted = false;
   private crawlDelay: Release['crawlDelay'];
-  private elsewhere: { crawlDelay: NonNullable<Release['crawlDelay']>; domain: string } | null = null;
+  /** Of another domain than the one that granted the lease. */
+  private foreignCrawlDelay: { crawlDelay: NonNullable<Release['crawlDelay']>; domain: string } | null = null;
   private reported: Promise<boolean> | null = null;
-  /** A request that went out and is not on record, nor part of a result that will be. */
+  /** A request that was sent and is neither recorded nor part of a result that will be. */
   unrecorded: RequestRecord | null = null;
-  /** The next request may start before this one has ended: its throttle then waits to hear that this one has started. */
-  isConcurrent = false;
   private began = performance.now();
 
   constructor(
@@ -51,12 +44,12 @@ export class LeaseKeeper {
     return this.started !== null;
   }
 
-  /** This process itself stood still since the request was begun: what timed out, did so for that. */
-  get stoodStill(): boolean {
+  /** This process itself was stalled since the request began: a timeout says nothing about the site. */
+  get wasStalled(): boolean {
     return this.deps.lag.laggedSince(this.began);
   }
 
-  /** Waits until the lease may be used. Null: go on; else why it cannot be kept. */
+  /** Waits until the lease may be used; returns the reason if it cannot be used. */
   async ready(): Promise<string | null> {
     for (;;) {
       const verdict = this.judge(readClocks());
@@ -77,9 +70,9 @@ export class LeaseKeeper {
     }
   }
 
-  /** The gate of sendRequest: called in the tick of the write, and the last word on whether it happens. */
+  /** The gate of sendRequest: called in the tick of the write, it decides whether the request is sent. */
   readonly gate = (): GateVerdict => {
-    if (this.started !== null) return { go: false, reason: 'the lease was used already' };
+    if (this.started !== null) return { go: false, reason: 'the lease was already used' };
     const at = readClocks();
     const verdict = this.judge(at);
     if (verdict.verdict !== 'go') return { go: false, reason: refusalOf(verdict.verdict) };
@@ -87,8 +80,7 @@ export class LeaseKeeper {
     const { lease, domain } = this.input;
     this.started = { at, serverMs, errorMs, measured };
     this.deps.starts.record(domain, lease.id, { at, serverMs });
-    // Where no gap is owed nobody waits to hear of it.
-    if (this.isConcurrent && lease.minGapMs > 0) void this.sayStarted();
+    if (lease.reportStart) void this.sendStarted();
     return { go: true, startedAt: serverMs };
   };
 
@@ -97,7 +89,7 @@ export class LeaseKeeper {
     return this.deps.clock.checkStart(lease, now, this.deps.starts.get(domain, lease.follows));
   }
 
-  /** What the exchange means for politeness, and its record. Null: nothing was written. */
+  /** Remembers what the exchange means for politeness, and returns its record; null: nothing was written. */
   conclude(exchange: Exchange, url: string, allowedBy: AllowedBy | null): RequestRecord | null {
     if (exchange.kind === 'refused') {
       this.connectionAttempted = exchange.connected;
@@ -111,11 +103,11 @@ export class LeaseKeeper {
     if (retryAfterMs !== null && retryAfterMs > maxRetryAfterMs) {
       this.deps.log.warn(
         { url, retryAfterMs, maxRetryAfterMs },
-        'the site asks for a Retry-After above maxRetryAfter, which is kept instead',
+        'Retry-After is above maxRetryAfter; using the maximum',
       );
     }
     this.ended = {
-      responseClass: classifyForThrottle(exchange, { stoodStill: this.stoodStill }),
+      responseClass: classifyForThrottle(exchange, { wasStalled: this.wasStalled }),
       durationMs: tookMs,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
@@ -138,7 +130,7 @@ export class LeaseKeeper {
     return this.unrecorded;
   }
 
-  /** A request that is no attempt, for robots.txt or broken off by ourselves, went out all the same. In an outage the page does it. */
+  /** Records a request outside an attempt: for robots.txt, or aborted by us. If the database is unavailable the page does it. */
   async record(): Promise<void> {
     if (this.unrecorded === null) return;
     const { crawlId, pageId } = this.input;
@@ -151,71 +143,71 @@ export class LeaseKeeper {
   }
 
   /**
-   * The throttle learns of it with the release, so it counts from the very next slot. `domain`: whose delay it is; a
-   * redirected robots.txt was read with a slot of another domain.
+   * The throttle learns it with the release, so it applies from the very next slot. `domain`: whose delay it is; a redirected
+   * robots.txt was read with a slot of another domain.
    */
-  noteCrawlDelay(crawlDelay: NonNullable<Release['crawlDelay']>, domain: string): void {
+  setCrawlDelay(crawlDelay: NonNullable<Release['crawlDelay']>, domain: string): void {
     if (domain === this.input.domain) this.crawlDelay = crawlDelay;
-    else this.elsewhere = { crawlDelay, domain };
+    else this.foreignCrawlDelay = { crawlDelay, domain };
   }
 
-  /** Tells the throttle, once; true when it is known to have heard. */
+  /** Reports to the throttle, once; true: the report is known to have been delivered. */
   report(): Promise<boolean> {
-    this.reported ??= this.tellReleased();
+    this.reported ??= this.sendRelease();
     return this.reported;
   }
 
-  /** Tells the throttle, or leaves to the page what it is to hear, and what is to be recorded. By then it looks later than it was, never earlier. */
-  async reportOrHandOn(): Promise<Reported> {
-    const heard = await this.report();
+  /**
+   * Reports, and returns what is left for the page to deliver and to record. Delivered later, a start looks later than it
+   * was, never earlier.
+   */
+  async settle(): Promise<Pick<FetchResult, 'undelivered' | 'request'>> {
+    const delivered = await this.report();
     return {
-      ...(heard ? { reported: true } : { reported: false, unsaid: this.word(), anyhow: true }),
-      ...(this.unrecorded === null ? {} : { unrecorded: this.unrecorded }),
+      ...(!delivered && { undelivered: this.leaseReport() }),
+      ...(this.unrecorded !== null && { request: this.unrecorded }),
     };
   }
 
-  /** A ticket that holds a lease is answered with that lease: asking again is a harmless way to hear the time. */
+  /** A ticket that holds a lease is answered with that lease, so asking again is a harmless way to read the clock. */
   private async learnClock(): Promise<string | null> {
     const { domain, ask, lease } = this.input;
     const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`);
     if (answer.kind === 'granted' && answer.lease.id === lease.id) return null;
-    // The lease is over, and this ask put its ticket in line again, for nobody.
-    await this.tell(domain, (throttle) => throttle.signal(withdrawSignal, { ticket: ask.ticket }));
-    return 'the lease was over already';
-  }
-
-  private async tellReleased(): Promise<boolean> {
-    const { lease, domain } = this.input;
-    const heard = await this.tell(domain, (throttle) =>
-      throttle.signal(releaseSignal, { leaseId: lease.id, ...this.word() }),
+    // The lease has ended, and this ask has put its ticket into the queue again, where nobody wants it.
+    await signalThrottle(this.deps, domain, (throttle) =>
+      throttle.signal(withdrawSignal, { ticket: ask.ticket }),
     );
-    return (await this.tellElsewhere()) && heard;
+    return 'the lease had already ended';
   }
 
-  /** What became of the lease, as of now. */
-  private word(): LeaseReport {
-    return { use: this.use(), ...(this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay }) };
+  private async sendRelease(): Promise<boolean> {
+    const { lease, domain } = this.input;
+    const delivered = await signalThrottle(this.deps, domain, (throttle) =>
+      throttle.signal(releaseSignal, { leaseId: lease.id, ...this.leaseReport() }),
+    );
+    return (await this.sendForeignCrawlDelay()) && delivered;
   }
 
-  /** To a throttle that does not know this lease, the message is only the Crawl-delay it brings; it must not get lost. */
-  private async tellElsewhere(): Promise<boolean> {
-    if (this.elsewhere === null) return true;
-    const { crawlDelay, domain } = this.elsewhere;
-    const release: Release = { leaseId: this.input.lease.id, use: { kind: 'unused' }, crawlDelay };
-    const { client, config } = this.deps;
-    return this.tell(domain, async () => {
-      await client.workflow.signalWithStart<typeof DomainThrottle, [Release]>('DomainThrottle', {
-        ...throttleStart(config, domain),
-        signal: releaseSignal,
-        signalArgs: [release],
-      });
+  private async sendForeignCrawlDelay(): Promise<boolean> {
+    if (this.foreignCrawlDelay === null) return true;
+    const { crawlDelay, domain } = this.foreignCrawlDelay;
+    return sendCrawlDelay(this.deps, domain, {
+      leaseId: this.input.lease.id,
+      use: { kind: 'unused' },
+      crawlDelay,
     });
   }
 
-  private async sayStarted(): Promise<void> {
-    await this.tell(this.input.domain, (throttle) =>
+  private async sendStarted(): Promise<void> {
+    await signalThrottle(this.deps, this.input.domain, (throttle) =>
       throttle.signal(startedSignal, { leaseId: this.input.lease.id, ...this.start() }),
     );
+  }
+
+  /** What became of the lease, as of now. */
+  private leaseReport(): LeaseReport {
+    return { use: this.use(), ...(this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay }) };
   }
 
   private use(): Release['use'] {
@@ -231,29 +223,9 @@ export class LeaseKeeper {
   private start(): RequestStart {
     if (this.started === null) return { agoMs: 0, latestAt: null };
     const { at, serverMs, errorMs } = this.started;
-    // By the measured gap it may have started a little before `notBefore`, and then surely no later than that.
+    // With a measured gap it may have started a little before `notBefore`, and then certainly no later than that.
     const latestAt = Math.max(serverMs + errorMs, this.input.lease.notBefore);
     return { agoMs: elapsedAtLeastMs(at, readClocks()), latestAt };
-  }
-
-  private async tell(
-    domain: string,
-    say: (throttle: ReturnType<Deps['client']['workflow']['getHandle']>) => Promise<void>,
-  ): Promise<boolean> {
-    const throttle = this.deps.client.workflow.getHandle(throttleId(domain));
-    const { connection } = this.deps.client;
-    try {
-      await connection.withDeadline(Date.now() + REPORT_FOR_MS, () => say(throttle));
-      return true;
-    } catch (error) {
-      if (!this.deps.dependencies.reportIfUnavailable(error)) {
-        this.deps.log.warn(
-          { lease: this.input.lease.id, err: error },
-          'the throttle could not be told; the page will',
-        );
-      }
-      return false;
-    }
   }
 }
 

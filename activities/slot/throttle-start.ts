@@ -1,4 +1,4 @@
-/** How the throttle of a domain is started by whoever needs it first. */
+/** The options to start a domain's throttle, for whoever needs it first. */
 import type { AmbleConfig } from '../../src/config/index.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';
 import type { ThrottleInput } from '../../workflows/throttle/domain-throttle.ts';
@@ -10,6 +10,6 @@ export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: stri
     taskQueue: throttleQueue(taskQueue),
     args,
     workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: `hands out fetch slots for ${domain}`,
+    staticSummary: `grants fetch slots for ${domain}`,
   } as const;
 }

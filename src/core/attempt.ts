@@ -1,8 +1,7 @@
-/** What a fetch found out: small enough for a workflow history, complete enough for the record. */
-
+/** What one attempt brought: small enough for a workflow history, complete enough for the database. */
 import type { Outcome } from './outcome.ts';
 
-/** One request as it went out: what the proof of politeness reads. */
+/** One request as it was sent: `verify` proves politeness from these. */
 export interface RequestRecord {
   leaseId: string;
   domain: string;
@@ -12,17 +11,17 @@ export interface RequestRecord {
   startedErrorMs: number;
   minGapMs: number;
   /**
-   * The lease of the request before, where the process that sent both measured the gap by its own steady clock. Unset: the gap rests
-   * on the throttle's clock.
+   * The lease of the previous request, if one process sent both and measured the gap by its own steady clock. Unset: the gap
+   * was measured by the throttle's clock.
    */
   measuredFrom?: string;
-  /** Null: a robots.txt, which may always be asked for. */
+  /** null: a robots.txt, which may always be requested. */
   allowedBy: AllowedBy | null;
   statusCode: number | null;
   tookMs: number;
 }
 
-/** Why a path might be asked for: the stored rules it was judged by, and the product token they were read for. */
+/** Why a path was allowed: the stored rules that decided, and the product token they were read for. */
 export interface AllowedBy {
   rulesId: string;
   agent: string;
@@ -41,15 +40,15 @@ export interface StoredBody {
   bytes: number;
   etag: string | null;
   lastModified: string | null;
-  /** As the header has it; what the document says of itself counts first. */
+  /** From the header; the document's own language takes precedence. */
   contentLanguage: string | null;
-  /** As X-Robots-Tag has them; what <meta> says is known after parsing. */
+  /** From X-Robots-Tag; those of <meta> are known after parsing. */
   directives: RobotsDirectives;
 }
 
 export type Found =
   | ({ kind: 'document' } & StoredBody)
-  /** Kept without being parsed. */
+  /** Stored without being parsed. */
   | ({ kind: 'file' } & StoredBody)
   | { kind: 'redirect'; to: string }
   | { kind: 'nothing' };
@@ -57,11 +56,11 @@ export type Found =
 export interface AttemptReport {
   outcome: Outcome;
   statusCode: number | null;
-  /** dns, refused, timeout, ...: what `error` is about, for counting. Null when nothing went wrong. */
+  /** dns, refused, timeout, ...: the kind of `error`, for counting; null: none. */
   errorKind: string | null;
-  /** In words for a person; also says why something was rejected or blocked. */
+  /** A sentence for people; also the reason for a rejection or a block. */
   error: string | null;
-  /** Null: nothing was written to the wire. */
+  /** null: nothing was sent. */
   request: RequestRecord | null;
   finishedAt: number;
   latencyMs: number | null;
@@ -69,8 +68,22 @@ export interface AttemptReport {
   found: Found;
 }
 
-/** What parsing left in the content store: small enough for a history. */
-export interface ParsedRef {
-  hash: string;
-  title: string | null;
+/** The report of an attempt that ended without sending a request. */
+export function reportWithoutRequest(
+  outcome: Outcome,
+  errorKind: string,
+  error: string,
+  finishedAt: number,
+): AttemptReport {
+  return {
+    outcome,
+    statusCode: null,
+    errorKind,
+    error,
+    request: null,
+    finishedAt,
+    latencyMs: null,
+    bytes: null,
+    found: { kind: 'nothing' },
+  };
 }

@@ -1,4 +1,4 @@
-/** What one attempt came to, and what that means for its page. */
+/** The outcome of one attempt and what it means for its page; the statuses of pages and crawls. */
 
 export const OUTCOMES = [
   'Success',
@@ -28,7 +28,9 @@ export function isOpen(status: PageStatus): status is OpenStatus {
   return OPEN_STATUSES.some((open) => open === status);
 }
 
-/** Only these are tried again; every other outcome is the last word on its page. */
+export type CrawlStatus = 'Running' | 'Paused' | 'Cancelling' | 'Completed' | 'Cancelled' | 'Failed';
+
+/** Only these are retried; every other outcome is final. */
 export function isRetryable(outcome: Outcome): boolean {
   return outcome === 'Failed' || outcome === 'Timeout' || outcome === 'Blocked5xx';
 }

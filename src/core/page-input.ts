@@ -1,23 +1,23 @@
-/** What a CrawlPage workflow is given. Types and constants only, so that storage, activities and workflows share them. */
+/** The input of a CrawlPage workflow. Types only, shared by storage, activities and workflows. */
 import type { FetchLimits, RetrySettings } from './settings.ts';
 import type { DelayRange } from './slot-protocol.ts';
 
-/** A page the frontier has admitted and somebody must start. */
+/** A page that the frontier has admitted and whose workflow has to be started. */
 export interface AdmittedPage {
   pageId: string;
   urlHash: string;
   url: string;
   domain: string;
-  /** Fetched for the URLs that it lists, not for itself. */
+  /** It is fetched for the URLs that it lists. */
   sitemap?: true;
   priority: number;
-  /** Attempts used up so far. */
+  /** Attempts used so far. */
   attempts: number;
-  /** Not to be asked for before this (ms since the epoch); null: at once. */
+  /** Not before this (ms since the epoch); null: at once. */
   nextAt: number | null;
 }
 
-/** The part of a crawl's settings that its pages' workflows need; the rest is read where it is used. */
+/** The settings of a crawl that its pages' workflows need; activities read the others. */
 export interface PageSettings {
   delay: DelayRange;
   concurrency: number;
@@ -26,18 +26,18 @@ export interface PageSettings {
   retry: RetrySettings;
   fetch: FetchLimits;
   longWaitMs: number;
-  /** A fetch that is silent for this long is lost with its worker. */
+  /** A fetch without a heartbeat for this long is lost with its worker. */
   heartbeatMs: number;
   asking: Asking;
 }
 
-/** How patiently a page asks for its slots. */
+/** How often a page asks for its slots. */
 export interface Asking {
   /** Added to the expected time of a grant before asking again; doubles with every ask ... */
   slackMs: number;
   /** ... up to this. */
   maxSlackMs: number;
-  /** Before the next ask, where the last slots could not be used through no fault of the site. */
+  /** Wait before the next ask if the last slots could not be used and the site is not the reason. */
   pauseMs: number;
 }
 
@@ -55,15 +55,16 @@ export interface PageCarry {
   firstRunId: string;
   /** Tickets drawn so far. */
   tickets: number;
-  /** The ask under way when the run ended: the next run goes on with the same ticket. */
+  /** The ask in progress when the run ended: the next run continues with the same ticket. */
   open: { domain: string; origin: string; atFront: boolean; asks: number; askedAt: number } | null;
-  sentAndLost: number;
+  /** Fetches that failed on our side since the last attempt that counted. */
+  internalErrors: number;
   robotsHop: RobotsHop | null;
 }
 
-/** The next request of a robots.txt that was redirected: each hop takes a slot of the host it leads to. */
+/** The next request for a robots.txt that was redirected: each hop takes a slot of the host it leads to. */
 export interface RobotsHop {
-  /** Whose rules these will be. */
+  /** Whose rules the file will hold. */
   origin: string;
   url: string;
   domain: string;

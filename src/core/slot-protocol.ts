@@ -49,6 +49,8 @@ export interface Lease {
    * need not wait for `notBefore`.
    */
   follows?: string;
+  /** Other requests may be in flight: its holder signals `started`, so that the next lease need not wait for `startBy`. */
+  reportStart?: true;
 }
 
 /** A lease to be delivered to the page that waited for it. */

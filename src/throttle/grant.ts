@@ -37,6 +37,7 @@ export function grant(
   const notBefore = Math.max(now, earliestStart(state, next));
   const startBy = notBefore + startWindowFor(state, next.concurrency);
   const follows = measurableFrom(state, now);
+  const minGapMs = minDelayFor(state, next).ms;
   const lease: Lease = {
     // Unique over all domains and executions, because requests are recorded under it.
     id: `${state.domain}/${(state.openedAt ?? now).toString(36)}/${number}`,
@@ -44,8 +45,10 @@ export function grant(
     notBefore,
     startBy,
     expiresAt: startBy + next.maxFetchMs,
-    minGapMs: minDelayFor(state, next).ms,
+    minGapMs,
     ...(follows === undefined ? {} : { follows }),
+    // Without a gap no other lease waits for this start.
+    ...(next.concurrency > 1 && minGapMs > 0 ? { reportStart: true } : {}),
   };
   state.leases.push({
     lease,

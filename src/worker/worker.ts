@@ -9,7 +9,7 @@ import { IllegalStateError } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { type Deps, makeActivities } from '../../activities/index.ts';
+import { createActivities, type Deps } from '../../activities/index.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
 import { makeParser } from '../html/index.ts';
@@ -113,7 +113,7 @@ export async function startWorker({
     dependencies,
     crawlOf: (crawlId) => crawls.forceFetch(crawlId),
   };
-  const activities = makeActivities(overrideDeps(deps));
+  const activities = createActivities(overrideDeps(deps));
   const { shutdownTimeoutMs } = config;
   const shared = (shares: { shutdownGraceTime: number; shutdownForceTime: number }) => ({
     connection,

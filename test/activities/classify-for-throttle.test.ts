@@ -3,7 +3,7 @@ import { classifyForThrottle, retryAfterOf } from '../../activities/slot/classif
 import type { ErrorKind, FailedExchange, ResponseExchange } from '../../src/http/index.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
-const KEPT_UP = { stoodStill: false };
+const KEPT_UP = { wasStalled: false };
 
 function response(status: number, headers: Record<string, string> = {}): ResponseExchange {
   const rest = { startedAt: 0, body: null, bodyBytes: 0, latencyMs: 1, tookMs: 2, cut: null };
@@ -43,8 +43,8 @@ describe('a throttle is told', () => {
 
   test('nothing by what was called off, or timed out while this process stood still', () => {
     expect(classifyForThrottle(failure('aborted', 1), KEPT_UP)).toBe('unknown');
-    expect(classifyForThrottle(failure('connect-timeout', null), { stoodStill: true })).toBe('unknown');
-    expect(classifyForThrottle(failure('refused', null), { stoodStill: true })).toBe('unreachable');
+    expect(classifyForThrottle(failure('connect-timeout', null), { wasStalled: true })).toBe('unknown');
+    expect(classifyForThrottle(failure('refused', null), { wasStalled: true })).toBe('unreachable');
   });
 });
 

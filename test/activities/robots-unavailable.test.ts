@@ -1,7 +1,7 @@
 /** When a page stops waiting for a robots.txt that cannot be read. */
 import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
-import { noteMiss } from '../../activities/fetch/robots-unavailable.ts';
+import { holdOrigin } from '../../activities/fetch/robots-unavailable.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createRobotsRulesCache } from '../../src/robots/index.ts';
 import { consultRobots } from '../../src/storage/robots.ts';
@@ -30,7 +30,7 @@ async function failedOnce(host: string, agoMs: number): Promise<void> {
 }
 
 const failAgain = (host: string, pageId: string) =>
-  noteMiss(
+  holdOrigin(
     { db: db(), config },
     { origin: `http://${host}`, pageId, statusCode: 503, error: 'answered 503.' },
   );

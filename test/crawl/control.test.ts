@@ -200,7 +200,7 @@ describe('a crawl that is cancelled by its update', () => {
       await expect.poll(() => web.arrivals.length, { timeout: 20_000 }).toBeGreaterThan(0);
       await crawl.executeUpdate(cancelCrawlUpdate);
       await expect(crawl.executeUpdate(resumeCrawlUpdate)).rejects.toMatchObject({
-        cause: { message: expect.stringMatching(/is Cancelling: it can be neither paused nor resumed/) },
+        cause: { message: expect.stringMatching(/is Cancelling: it can no longer be paused or resumed/) },
       });
       await crawl.result();
     } finally {

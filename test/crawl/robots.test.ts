@@ -400,7 +400,7 @@ describe('robots.txt, where a Retry-After of an hour counts in full,', () => {
       expect(web.arrivalsAt('old', '/robots.txt').length).toBeGreaterThan(1);
       expect(web.arrivalsAt('busy')).toHaveLength(1);
       const { error } = await robotsOf(web.url('old'));
-      expect(error).toBe(`No slot of ${web.name('busy')} is to be had in time.`);
+      expect(error).toBe(`No slot for ${web.name('busy')} was free in time.`);
       expect((await throttleOf(web.name('busy'))).waiting).toBe(0);
     } finally {
       await web.stop();

@@ -38,7 +38,7 @@ it('goes on as a step of its own, and the page is recorded once', async () => {
 
   await amble.db.atomically(async (tx) => {
     await tx.$queryRaw`SELECT id FROM pages WHERE id = ${page.id} FOR UPDATE`;
-    await vi.waitFor(async () => expect(await stepsApart()).toContain('digestPage'), PATIENTLY);
+    await vi.waitFor(async () => expect(await stepsApart()).toContain('processPage'), PATIENTLY);
   });
 
   expect((await crawl.result()).pages).toEqual({ Fetched: 1 });

@@ -189,7 +189,7 @@ describe('a bug', () => {
     });
     expect(await pageAt(crawlId, '/unrecordable')).toEqual({
       status: 'Failed',
-      reason: 'It could not be recorded: a bug in the record',
+      reason: 'The page could not be recorded: a bug in the record',
       attempted: [{ outcome: 'Failed', errorKind: 'record' }],
     });
     expect(await pageAt(crawlId, '/unreadable.xml')).toEqual({
@@ -201,7 +201,7 @@ describe('a bug', () => {
       expect(web.arrivalsAt('slow', path)).toHaveLength(1);
     // Once for each time the policy tries it.
     const said = worker.log().slice(before);
-    for (const worry of ['a page could not be recorded', 'a sitemap could not be read'])
+    for (const worry of ['could not record a page', 'could not read a sitemap'])
       expect(worries(said).filter((msg) => msg === worry)).toHaveLength(MAXIMUM_ATTEMPTS);
     expect(said.match(/met the bug in the parser/g)).toHaveLength(MAXIMUM_ATTEMPTS);
   });
@@ -217,12 +217,12 @@ describe('a bug', () => {
     });
     expect(await pageAt(crawlId, '/unfetchable')).toEqual({
       status: 'Failed',
-      reason: 'The fetch broke off 3 times; the last time, with nothing sent: a bug in the fetch',
-      attempted: [{ outcome: 'Failed', errorKind: 'broken' }],
+      reason: 'The fetch failed on our side 3 times; the last time, with nothing sent: a bug in the fetch',
+      attempted: [{ outcome: 'Failed', errorKind: 'internal' }],
     });
     expect(web.arrivalsAt('slow', '/unfetchable')).toEqual([]);
     const said = worries(worker.log().slice(before));
-    expect(said.filter((msg) => msg === 'a fetch broke off')).toHaveLength(3);
+    expect(said.filter((msg) => msg === 'a fetch failed on our side')).toHaveLength(3);
   });
 
   test('that nothing catches is logged and does not end the worker', async () => {

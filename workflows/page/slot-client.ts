@@ -1,5 +1,4 @@
-/** How a page comes by slots: one ticket a slot, asked for until it is granted, given back when it is not used. */
-import { ApplicationFailure } from '@temporalio/common';
+/** How a page gets slots: one ticket per slot, asked for until it is granted, and withdrawn if it is no longer wanted. */
 import {
   CancellationScope,
   getExternalWorkflowHandle,
@@ -13,11 +12,18 @@ import type { Asking, PageCarry, PageInput } from '../../src/core/page-input.ts'
 import type { Ask, Lease, LeaseReport } from '../../src/core/slot-protocol.ts';
 import { domainOfLease } from '../../src/throttle/grant.ts';
 import { throttleId } from '../ids.ts';
-import { grantedSignal, releaseSignal, withdrawSignal } from '../messages.ts';
-import { apart, local, regular } from '../proxies.ts';
-import { durably } from '../run-step.ts';
+import { grantedSignal, isReceiverGone, releaseSignal, withdrawSignal } from '../messages.ts';
+import { runStep } from '../run-step.ts';
 
-export interface Granted {
+export interface SlotRequest {
+  domain: string;
+  origin: string;
+  atFront: boolean;
+  /** The slot is of no use later than this after the first ask; null: wait for as long as it takes. */
+  withinMs: number | null;
+}
+
+export interface GrantedSlot {
   kind: 'granted';
   lease: Lease;
   ask: Ask;
@@ -25,53 +31,48 @@ export interface Granted {
   askedAt: number;
 }
 
-export type Slot =
-  | Granted
-  /** The page has nothing to do any more; `crawlOver` when that is because its crawl ended. */
-  | { kind: 'over'; crawlOver: boolean }
-  /** The site cannot be reached: stand aside until then. `givenUp`: it has been so for so long that it is no use. */
-  | { kind: 'down'; until: number; since: number; why: string; givenUp: boolean; askedAt: number }
-  /** No slot was to be had in the time it was wanted for: the line was left. */
-  | { kind: 'left'; why: string; askedAt: number }
-  /** The history is long enough: go on in a new run, with the same ticket. */
-  | { kind: 'renew' };
+export type NoSlot =
+  /** The site cannot be reached: ask again at `until`. `givenUp`: this has lasted for too long. */
+  | { kind: 'down'; until: number; since: number; reason: string; givenUp: boolean; askedAt: number }
+  /** There was no slot within the time limit: the page has left the queue. */
+  | { kind: 'timed-out'; reason: string; askedAt: number };
 
-/** What one ask came to. */
-type Asked =
-  | Pick<Granted, 'kind' | 'lease'>
-  | Extract<Slot, { kind: 'over' }>
-  | Omit<Extract<Slot, { kind: 'down' }>, 'askedAt'>
-  | Omit<Extract<Slot, { kind: 'left' }>, 'askedAt'>;
+type PageOver = { kind: 'page-over'; crawlOver: boolean };
 
-export interface Wanted {
-  domain: string;
-  origin: string;
-  atFront: boolean;
-  /** Later than this after it was first asked for it is of no use; null: it is waited for as long as it takes. */
-  withinMs: number | null;
-}
+export type SlotResult =
+  | GrantedSlot
+  | NoSlot
+  /** The page has nothing left to do; `crawlOver`: because its crawl has ended. */
+  | PageOver
+  /** The history is long enough: continue in a new run, with the same ticket. */
+  | { kind: 'continue-as-new' };
 
-export class Slots {
-  /** Grants by ticket: one may overtake the answer "queued" to the ask it answers. */
+type WithoutAskedAt<T> = T extends unknown ? Omit<T, 'askedAt'> : never;
+
+/** The result of one ask. */
+type AskResult = Pick<GrantedSlot, 'kind' | 'lease'> | WithoutAskedAt<NoSlot> | PageOver;
+
+export class SlotClient {
+  /** Grants by ticket: one may overtake the answer "queued" to its own ask. */
   private readonly grants = new Map<string, Lease>();
   private readonly firstRunId: string;
   private tickets: number;
   private open: PageCarry['open'];
-  private heard: Trigger<void> | null = null;
-  /** Grants on their way back. */
-  private strays: Promise<void>[] = [];
+  private granted: Trigger<void> | null = null;
+  private strayReleases: Promise<void>[] = [];
 
   constructor(private readonly input: PageInput) {
     this.firstRunId = input.carry?.firstRunId ?? workflowInfo().runId;
     this.tickets = input.carry?.tickets ?? 0;
     this.open = input.carry?.open ?? null;
+    // Before the first await, so that no grant finds the handler missing.
     setHandler(grantedSignal, (lease) => {
       if (!this.isOurs(lease)) {
-        this.strays.push(this.sendBack(lease));
+        this.strayReleases.push(this.releaseStray(lease));
         return;
       }
       this.grants.set(lease.ticket, lease);
-      this.heard?.resolve();
+      this.granted?.resolve();
     });
   }
 
@@ -79,74 +80,69 @@ export class Slots {
     return { firstRunId: this.firstRunId, tickets: this.tickets, open: this.open };
   }
 
-  /** Returns with a lease, or with the reason why there will be none. Never called while a lease is held. */
-  async acquire({ withinMs, ...wanted }: Wanted): Promise<Slot> {
+  /** Returns a lease, or the reason why there is none. Never called while a lease is held. */
+  async acquire({ withinMs, ...request }: SlotRequest): Promise<SlotResult> {
     if (this.open === null) {
       this.tickets += 1;
-      this.open = { ...wanted, asks: 0, askedAt: Date.now() };
+      this.open = { ...request, asks: 0, askedAt: Date.now() };
     }
     const { domain, askedAt } = this.open;
     const ask = this.ask(this.open);
+    const deadline = withinMs === null ? Infinity : askedAt + withinMs;
     for (;;) {
-      if (workflowInfo().continueAsNewSuggested && !this.grants.has(ask.ticket)) return { kind: 'renew' };
-      const slot = await this.askOnce(domain, ask, withinMs === null ? Infinity : askedAt + withinMs);
-      if (slot === null) continue;
-      // Left in line, the ticket would be granted to a later run of this page, which knows nothing of it.
-      if (slot.kind === 'left' || (slot.kind === 'over' && this.open.asks > 1)) await this.leave();
+      if (workflowInfo().continueAsNewSuggested && !this.grants.has(ask.ticket))
+        return { kind: 'continue-as-new' };
+      const result = await this.askOnce(domain, ask, deadline);
+      if (result === null) continue;
+      // Left in the queue, the ticket would be granted to a later run of this page, which does not know it.
+      if (result.kind === 'timed-out' || (result.kind === 'page-over' && this.open.asks > 1))
+        await this.withdraw();
       this.open = null;
-      switch (slot.kind) {
-        case 'over':
-          return slot;
-        case 'left':
+      switch (result.kind) {
+        case 'page-over':
+          return result;
+        case 'timed-out':
         case 'down':
-          return { ...slot, askedAt };
+          return { ...result, askedAt };
         case 'granted':
-          return { ...slot, ask, domain, askedAt };
+          return { ...result, ask, domain, askedAt };
       }
     }
   }
 
-  /** To be awaited before the page ends. */
-  async sentBack(): Promise<void> {
-    // Another may come while the last ones are on their way.
-    for (let sent = 0; sent < this.strays.length; ) {
-      sent = this.strays.length;
-      await Promise.all(this.strays);
-    }
+  /** Reports what became of a lease, for a fetch that could not. */
+  async release(domain: string, leaseId: string, report: LeaseReport): Promise<void> {
+    await signalThrottle(domain, (throttle) => throttle.signal(releaseSignal, { leaseId, ...report }));
   }
 
-  /** A page that was terminated and started again hears the grants of its former life, which nobody else will ever use. */
-  private isOurs({ ticket }: Lease): boolean {
-    return ticket.startsWith(`${this.firstRunId}:`);
-  }
-
-  /** As lost: the former life may have heard of it in another way, and have its fetch under way still. */
-  private sendBack(lease: Lease): Promise<void> {
-    return CancellationScope.nonCancellable(() =>
-      this.giveBack(domainOfLease(lease), lease.id, { use: { kind: 'lost' } }),
-    );
-  }
-
-  /** Says what became of a lease, where its fetch did not. */
-  async giveBack(domain: string, leaseId: string, said: LeaseReport): Promise<void> {
-    await tell(domain, (throttle) => throttle.signal(releaseSignal, { leaseId, ...said }));
-  }
-
-  /** Leaves the line, if it stands in one; what it may have been granted meanwhile goes back with that. */
-  async leave(): Promise<void> {
+  /** Leaves the queue, if the page is in one. This also releases a lease that was granted meanwhile. */
+  async withdraw(): Promise<void> {
     if (this.open === null) return;
     const { domain } = this.open;
     const { ticket } = this.ask(this.open);
     this.open = null;
-    await tell(domain, (throttle) => throttle.signal(withdrawSignal, { ticket }));
+    await signalThrottle(domain, (throttle) => throttle.signal(withdrawSignal, { ticket }));
   }
 
-  /** The timer is not cancelled: the page is about to end, and a cancellation would cost more than a stray wake-up. */
-  private async heardOrOverdue(ticket: string, ms: number, why: string): Promise<void> {
-    if (this.grants.has(ticket)) return;
-    this.heard = new Trigger();
-    await Promise.race([this.heard, sleep(ms, { summary: truncateSummary(why) })]);
-    this.heard = null;
+  /** To be awaited before the page ends. */
+  async strayLeasesReleased(): Promise<void> {
+    // Another one may arrive while these are being released.
+    for (let released = 0; released < this.strayReleases.length; ) {
+      released = this.strayReleases.length;
+      await Promise.all(this.strayReleases);
+    }
+  }
+
+  /** A page that was terminated and started again receives the grants of its former run, which nobody else will use. */
+  private isOurs({ ticket }: Lease): boolean {
+    return ticket.startsWith(`${this.firstRunId}:`);
+  }
+
+  /** As lost: the former run may have got the lease as an answer, and its fetch may still be running. */
+  private releaseStray(lease: Lease): Promise<void> {
+    return CancellationScope.nonCancellable(() =>
+      this.release(domainOfLease(lease), lease.id, { use: { kind: 'lost' } }),
+    );
   }
 
   private ask({ origin, atFront }: Pick<Ask, 'origin' | 'atFront'>): Ask {
@@ -165,40 +161,59 @@ export class Slots {
     };
   }
 
-  /** One ask and the wait for its grant, until `leaveAt` at most; null: ask again. */
-  private async askOnce(domain: string, ask: Ask, leaveAt: number): Promise<Asked | null> {
+  /** One ask and the wait for its grant, until `deadline` at most; null: ask again. */
+  private async askOnce(domain: string, ask: Ask, deadline: number): Promise<AskResult | null> {
     const asks = this.open === null ? 1 : ++this.open.asks;
-    const summary = truncateSummary(`slot for ${domain}${asks > 1 ? `, asked ${asks} times` : ''}`);
-    const wanted = { pageId: this.input.page.pageId, domain, ask, asks };
-    // Local, although it waits for another workflow: throttles have a worker of their own and answer at once.
-    const answer = await durably(
-      () => local.acquireSlot.executeWithOptions({ summary }, [wanted]),
-      () => regular.acquireSlot.executeWithOptions(apart(summary), [wanted]),
-    );
-    if (answer.kind === 'over') return answer;
-    if (answer.kind === 'granted') return { kind: 'granted', lease: answer.lease };
-    if (answer.kind === 'down') {
-      const { retryAt: until, since, reason: why, givenUp } = answer;
-      return { kind: 'down', until, since, why, givenUp };
+    const { pageId } = this.input.page;
+    // A local activity, although it waits for another workflow: throttles have a worker of their own and answer at once.
+    const summary = `slot for ${domain}${asks > 1 ? `, ask ${asks}` : ''}`;
+    const answer = await runStep('acquireSlot', summary, { pageId, domain, ask, asks });
+    switch (answer.kind) {
+      case 'page-over':
+        return answer;
+      case 'granted':
+        return { kind: 'granted', lease: answer.lease };
+      case 'down': {
+        const { retryAt: until, since, reason, givenUp } = answer;
+        return { kind: 'down', until, since, reason, givenUp };
+      }
+      case 'queued': {
+        const { expectedAt, position } = answer;
+        const until = Math.max(expectedAt, Date.now()) + slackFor(asks, this.input.settings.asking);
+        const why = `slot for ${domain}, ${ordinal(position)} in the queue`;
+        return this.waitForGrant(domain, ask.ticket, { expectedAt, until, deadline, why });
+      }
+      case 'full': {
+        const { retryAt } = answer;
+        const why = `slot for ${domain}, its queue is full: ask again in ${formatDuration(retryAt - Date.now())}`;
+        return this.waitForGrant(domain, ask.ticket, { expectedAt: retryAt, until: retryAt, deadline, why });
+      }
     }
-    const left = { kind: 'left', why: `No slot of ${domain} is to be had in time.` } as const;
-    const expectedAt = answer.kind === 'queued' ? answer.expectedAt : answer.retryAt;
-    if (expectedAt >= leaveAt) return left;
-    const now = Date.now();
-    const [until, why] =
-      answer.kind === 'queued'
-        ? [
-            Math.max(expectedAt, now) + slackFor(asks, this.input.settings.asking),
-            `slot for ${domain}, ${ordinal(answer.position)} in line`,
-          ]
-        : [
-            expectedAt,
-            `slot for ${domain}, its line is full: ask again in ${formatDuration(expectedAt - now)}`,
-          ];
-    await this.heardOrOverdue(ask.ticket, Math.max(1, Math.min(until, leaveAt) - now), why);
-    const lease = this.grants.get(ask.ticket);
+  }
+
+  /** null: the time to ask again has come first. */
+  private async waitForGrant(
+    domain: string,
+    ticket: string,
+    {
+      expectedAt,
+      until,
+      deadline,
+      why,
+    }: { expectedAt: number; until: number; deadline: number; why: string },
+  ): Promise<AskResult | null> {
+    const timedOut = { kind: 'timed-out', reason: `No slot for ${domain} was free in time.` } as const;
+    if (expectedAt >= deadline) return timedOut;
+    if (!this.grants.has(ticket)) {
+      this.granted = new Trigger();
+      const ms = Math.max(1, Math.min(until, deadline) - Date.now());
+      // The timer is not cancelled by a grant: the page ends soon, and a cancellation costs more than a stray wake-up.
+      await Promise.race([this.granted, sleep(ms, { summary: truncateSummary(why) })]);
+      this.granted = null;
+    }
+    const lease = this.grants.get(ticket);
     if (lease !== undefined) return { kind: 'granted', lease };
-    return Date.now() >= leaveAt ? left : null;
+    return Date.now() >= deadline ? timedOut : null;
   }
 }
 
@@ -209,15 +224,11 @@ function slackFor(asks: number, { slackMs, maxSlackMs }: Asking): number {
 
 type Throttle = ReturnType<typeof getExternalWorkflowHandle>;
 
-/** A throttle that is gone needs no message: its next life assumes the worst about the leases of the last. */
-async function tell(domain: string, say: (throttle: Throttle) => Promise<void>): Promise<void> {
+/** A throttle that has ended needs no message: its next run assumes the worst about the leases of the last. */
+async function signalThrottle(domain: string, send: (throttle: Throttle) => Promise<void>): Promise<void> {
   try {
-    await say(getExternalWorkflowHandle(throttleId(domain)));
+    await send(getExternalWorkflowHandle(throttleId(domain)));
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isReceiverGone(error)) throw error;
   }
-}
-
-export function isGone(error: unknown): boolean {
-  return error instanceof ApplicationFailure && error.type === 'ExternalWorkflowExecutionNotFound';
 }

@@ -6,9 +6,9 @@ import type { AdmittedPage, PageInput, PageSettings } from '../../src/core/page-
 import { pageWorkflowId } from '../ids.ts';
 
 /**
- * Starts the pages and returns once each of them has started: a start not waited for is dropped with its parent. Whoever
- * cancels the parent does not mean them; and the SDK never answers a start that was cancelled before it was confirmed, so
- * that the parent would wait for ever.
+ * Starts the pages and returns once all have started: a start that is not awaited is dropped when its parent ends. Not
+ * cancellable, because cancelling the parent is not meant for them, and because the SDK never answers a start that was
+ * cancelled before it was confirmed: the parent would wait forever.
  */
 export async function startPages(
   crawlId: string,
@@ -31,7 +31,7 @@ async function startPage(input: PageInput): Promise<void> {
       staticSummary: truncateSummary(input.page.url),
     });
   } catch (error) {
-    // Somebody else started it: that is all we wanted.
+    // Another workflow started it: that is just as good.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One domain's throttle: a long-lived workflow that carries messages and timers for the rules in ./throttle. Nothing is
- * decided here. Handlers answer at once and never wait; the loop below acts on what they left behind.
+ * One domain's throttle: a long-lived workflow that carries messages and timers for the rules in src/throttle, which decide
+ * everything. Handlers answer at once and never wait; the loop in `serve` acts on the changes they made.
  */
 import {
   ApplicationFailure,
@@ -18,6 +18,7 @@ import * as rules from '../../src/throttle/index.ts';
 import {
   acquireUpdate,
   grantedSignal,
+  isReceiverGone,
   pauseUpdate,
   positionQuery,
   releaseSignal,
@@ -28,46 +29,45 @@ import {
   stateQuery,
   withdrawSignal,
 } from '../messages.ts';
-import { isGone } from '../page/slot-client.ts';
-import { throttle as steps } from '../proxies.ts';
+import { throttleSteps } from '../proxies.ts';
 
 export interface ThrottleInput {
   domain: string;
   config: ThrottleConfig;
   /** Set by continue-as-new. */
   state?: ThrottleState;
-  /** The run before learned something that is to be written down at once, and did not come to it. */
-  writeAtOnce?: true;
+  /** The run before had something to persist at once and did not get to it. */
+  persistNow?: true;
 }
 
-/** How often what was learned is written down while the throttle lives. */
-const SAVE_EVERY_MS = 60_000;
+/** How often changes are persisted while the throttle runs. */
+const SAVE_INTERVAL_MS = 60_000;
 
-export async function DomainThrottle({ domain, config, state, writeAtOnce }: ThrottleInput): Promise<void> {
-  await new Shell(state ?? rules.newThrottle(domain, config), writeAtOnce === true).run();
+export async function DomainThrottle({ domain, config, state, persistNow }: ThrottleInput): Promise<void> {
+  await new ThrottleRunner(state ?? rules.newThrottle(domain, config), persistNow === true).run();
 }
 
-class Shell {
-  /** Something happened that the loop has not looked at yet. */
-  private stirred = true;
-  /** Grants on their way: one that is not waited for is dropped when this run ends. */
+class ThrottleRunner {
+  /** The loop has not acted on the last change yet. */
+  private changed = true;
+  /** Grants being delivered: one that is not awaited is dropped when this run ends. */
   private delivering = 0;
-  /** Times of the timers that run. None is ever cancelled: one that fires for nothing is cheaper than its cancellation. */
-  private armed: number[] = [];
+  /** When the running timers fire. None is ever cancelled: firing for nothing costs less than a cancellation. */
+  private wakeups: number[] = [];
   private saving = false;
   private unsaved = false;
-  /** 0: what was learned since is dear, and is written down at once. */
+  /** 0: persist the unsaved changes now. */
   private savedAt = Date.now();
 
   constructor(
     private readonly state: ThrottleState,
-    writeAtOnce: boolean,
+    persistNow: boolean,
   ) {
-    // A run that continues another does not know what that one had yet to write.
+    // A run that continues another does not know what that one still had to persist.
     if (state.openedAt !== null) this.unsaved = true;
-    if (writeAtOnce) this.savedAt = 0;
-    // In the constructor, so that no message of the first activation finds the door closed.
-    this.listen();
+    if (persistNow) this.savedAt = 0;
+    // In the constructor, so that every message of the first activation finds its handler.
+    this.registerHandlers();
   }
 
   async run(): Promise<void> {
@@ -75,72 +75,73 @@ class Shell {
     const { domain } = state;
     for (;;) {
       if (state.openedAt === null) {
-        const read = await steps.openDomain.executeWithOptions(
-          { summary: truncateSummary(`read what is known of ${domain}`) },
+        const opened = await throttleSteps.openDomain.executeWithOptions(
+          { summary: truncateSummary(`read the stored state of ${domain}`) },
           [{ domain, bounds: rules.boundsToPersist(state) }],
         );
-        rules.open(state, read, Date.now());
+        rules.open(state, opened, Date.now());
       }
       await this.serve();
-      // From here on asks are only queued: a grant after the clean end was written would be forgotten by the next life.
+      // From here on asks are only queued: the next run would not know of a grant after the clean end was persisted.
       rules.close(state);
       await this.save(true);
       if (rules.mayEnd(state) && !this.unsaved) return;
     }
   }
 
-  /** Grants slots until nobody has wanted one for long. */
+  /** Grants slots until the domain has been idle for long enough. */
   private async serve(): Promise<void> {
     const { state } = this;
     for (;;) {
       const now = Date.now();
       if (rules.isIdle(state, now) && !this.saving) return;
-      if (workflowInfo().continueAsNewSuggested) await this.renew();
+      if (workflowInfo().continueAsNewSuggested) await this.continueAsNew();
       const { grants, wakeAt } = rules.tick(state, now, Math.random);
       for (const grant of grants) void this.deliver(grant);
-      const saveDue = rules.boundsTooNarrow(state) || (this.unsaved && now >= this.savedAt + SAVE_EVERY_MS);
+      const saveDue =
+        rules.boundsTooNarrow(state) || (this.unsaved && now >= this.savedAt + SAVE_INTERVAL_MS);
       if (saveDue && !this.saving) {
-        // Fails only when this workflow is cancelled; the wait below hears of that by itself.
+        // Fails only when this workflow is cancelled, which the wait below notices by itself.
         this.save(false).catch(() => {});
       }
-      this.arm(wakeAt, 'look at the line again');
-      // The end of a write stirs this loop by itself; until then these times may have passed, and timers would spin.
+      this.scheduleWakeup(wakeAt, 'look at the queue again');
+      // The end of a save wakes this loop by itself. Until then these times may have passed, and timers would spin.
       if (!this.saving) {
-        this.arm(rules.idleAt(state), 'end, if nobody asks,');
-        if (this.unsaved) this.arm(this.savedAt + SAVE_EVERY_MS, 'write down what was learned');
+        this.scheduleWakeup(rules.idleAt(state), 'end if idle,');
+        if (this.unsaved) this.scheduleWakeup(this.savedAt + SAVE_INTERVAL_MS, 'persist the state');
       }
-      this.stirred = false;
-      await condition(() => this.stirred);
-      // Answers go before whatever else a task leads to, also where it brought more than the ask. What one worker takes for
-      // one task another may take for two (temporalio/sdk-rust, issue 1146), and both must say the same in the same order.
+      this.changed = false;
+      await condition(() => this.changed);
+      // Answers go out before anything else that a task leads to, even if the task brought more than the ask. One worker may
+      // see one task where another sees two (temporalio/sdk-rust, issue 1146); both must send the same in the same order.
       await condition(allHandlersFinished);
     }
   }
 
-  private listen(): void {
+  private registerHandlers(): void {
     const { state } = this;
     setHandler(
       acquireUpdate,
-      (ask, nonce) => ({ ...this.stir(() => rules.ask(state, ask, Date.now(), Math.random)), nonce }),
+      (ask, nonce) => ({ ...this.change(() => rules.ask(state, ask, Date.now(), Math.random)), nonce }),
       { validator: (ask: Ask, _nonce: string) => refuse(rules.validateAsk(ask)) },
     );
     setHandler(releaseSignal, (release) =>
-      this.stir(() => {
+      this.change(() => {
         rules.release(state, release, Date.now(), Math.random);
-        if (isDearlyLearned(release)) this.savedAt = 0;
+        if (mustPersistNow(release)) this.savedAt = 0;
       }),
     );
     setHandler(startedSignal, ({ leaseId, ...start }) =>
-      this.stir(() => rules.reportStarted(state, leaseId, start, Date.now())),
+      this.change(() => rules.reportStarted(state, leaseId, start, Date.now())),
     );
-    setHandler(withdrawSignal, ({ ticket }) => this.stir(() => rules.withdraw(state, ticket, Date.now())));
-    setHandler(pauseUpdate, () => this.operate(() => rules.pause(state)));
-    setHandler(resumeUpdate, () => this.operate(() => rules.resume(state)));
+    setHandler(withdrawSignal, ({ ticket }) => this.change(() => rules.withdraw(state, ticket, Date.now())));
+    setHandler(pauseUpdate, () => this.applyOperatorChange(() => rules.pause(state)));
+    setHandler(resumeUpdate, () => this.applyOperatorChange(() => rules.resume(state)));
     setHandler(
       setDelayUpdate,
       (raw) => {
         const read = rules.parseOperatorDelay(raw);
-        return this.operate(() => {
+        return this.applyOperatorChange(() => {
           if (read.ok) rules.setDelay(state, read.delay);
         });
       },
@@ -152,7 +153,7 @@ class Shell {
       },
     );
     setHandler(resetUpdate, () =>
-      this.operate(() => {
+      this.applyOperatorChange(() => {
         rules.reset(state);
       }),
     );
@@ -160,15 +161,15 @@ class Shell {
     setHandler(positionQuery, (workflowId) => rules.queuePositionOf(state, workflowId, Date.now()));
   }
 
-  private stir<T>(change: () => T): T {
-    this.stirred = true;
+  private change<T>(apply: () => T): T {
+    this.changed = true;
     this.unsaved = true;
-    return change();
+    return apply();
   }
 
-  /** An operator's word is written down at once. */
-  private operate(change: () => void): rules.ThrottleView {
-    this.stir(change);
+  /** What an operator changes is persisted at once. */
+  private applyOperatorChange(apply: () => void): rules.ThrottleView {
+    this.change(apply);
     this.savedAt = 0;
     return rules.view(this.state, Date.now());
   }
@@ -179,10 +180,10 @@ class Shell {
       await getExternalWorkflowHandle(workflowId).signal(grantedSignal, lease);
     } catch (error) {
       const now = Date.now();
-      // Closed: nobody has the lease, the next in line gets the slot. Any other failure: who knows.
-      if (isGone(error)) this.stir(() => rules.reportUndelivered(this.state, lease.id, now));
+      // If the page has ended nobody has the lease, and the next in the queue gets the slot. Otherwise the page may have it.
+      if (isReceiverGone(error)) this.change(() => rules.reportUndelivered(this.state, lease.id, now));
       else
-        this.stir(() =>
+        this.change(() =>
           rules.release(this.state, { leaseId: lease.id, use: { kind: 'lost' } }, now, Math.random),
         );
     } finally {
@@ -190,13 +191,13 @@ class Shell {
     }
   }
 
-  private arm(at: number | null, what: string): void {
-    if (at === null || this.armed.some((earlier) => earlier <= at)) return;
-    this.armed.push(at);
+  private scheduleWakeup(at: number | null, what: string): void {
+    if (at === null || this.wakeups.some((earlier) => earlier <= at)) return;
+    this.wakeups.push(at);
     const ms = Math.max(1, at - Date.now());
     const wake = (): void => {
-      this.armed = this.armed.filter((armed) => armed !== at);
-      this.stirred = true;
+      this.wakeups = this.wakeups.filter((wakeup) => wakeup !== at);
+      this.changed = true;
     };
     // Rejected only on cancellation, as above.
     void sleep(ms, { summary: `${what} in ${formatDuration(ms)}` }).then(wake, wake);
@@ -210,26 +211,26 @@ class Shell {
     this.savedAt = Date.now();
     const stored = rules.toStoredDomain(state, clean);
     rules.beginPersist(state, stored);
-    await steps.saveDomain.executeWithOptions(
-      { summary: truncateSummary(`write down what was learned of ${domain}`) },
+    await throttleSteps.saveDomain.executeWithOptions(
+      { summary: truncateSummary(`persist the state of ${domain}`) },
       [{ domain, epoch, stored }],
     );
     rules.endPersist(state, stored);
     this.saving = false;
-    this.stirred = true;
+    this.changed = true;
   }
 
-  /** Continues as new once nothing is under way; nothing is granted meanwhile, so that comes soon. */
-  private async renew(): Promise<never> {
+  /** Waits until nothing is in progress. That is soon, because nothing is granted meanwhile. */
+  private async continueAsNew(): Promise<never> {
     await condition(() => this.delivering === 0 && !this.saving && allHandlersFinished());
     const { domain, config } = this.state;
     const next: ThrottleInput = { domain, config, state: this.state };
-    return continueAsNew<typeof DomainThrottle>(this.savedAt === 0 ? { ...next, writeAtOnce: true } : next);
+    return continueAsNew<typeof DomainThrottle>(this.savedAt === 0 ? { ...next, persistNow: true } : next);
   }
 }
 
-/** A site's own wish, and an outage that somebody had to run into, are written down at once. */
-function isDearlyLearned({ use, crawlDelay }: Release): boolean {
+/** A Crawl-delay, a Retry-After or an outage is persisted at once: each was learned at the site's cost. */
+function mustPersistNow({ use, crawlDelay }: Release): boolean {
   const isBlock = use.kind === 'started' && (use.retryAfterMs ?? 0) > 0;
   return (
     crawlDelay !== undefined || isBlock || (use.kind === 'started' && use.responseClass === 'unreachable')

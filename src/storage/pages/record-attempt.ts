@@ -30,7 +30,8 @@ export interface AttemptToRecord {
 
 /** What the database keeps of a parsed document; the whole is in the content store. */
 export interface ParsedRecord {
-  hash: string;
+  /** Its key in the content store; null: a sitemap. */
+  hash: string | null;
   title: string | null;
   description: string | null;
   canonical: string | null;
@@ -42,7 +43,7 @@ export interface ParsedRecord {
   linksFound: number;
   linksTooLong: number;
   /** Of a sitemap, whose entries were registered as it was read; null: a page. */
-  listed: { skipped: SkipCounts } | null;
+  listed: { skipped: Record<string, number> } | null;
   noindex: boolean;
 }
 

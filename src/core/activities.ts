@@ -1,0 +1,178 @@
+/**
+ * The contract between workflows and activities: what each step is given and what it returns. Workflows call the steps
+ * through workflows/proxies.ts and activities/ implements them. Everything here is plain JSON, small enough for a history.
+ */
+import type { AttemptReport, RequestRecord } from './attempt.ts';
+import type { CrawlStatus, FinalStatus } from './outcome.ts';
+import type { AdmittedPage, PageSettings, RobotsHop } from './page-input.ts';
+import type {
+  Ask,
+  Lease,
+  LeaseReport,
+  OpenedDomain,
+  PersistedBounds,
+  SlotAnswer,
+  StoredDomain,
+} from './slot-protocol.ts';
+
+export interface Activities {
+  // Of a page, in the order in which it needs them.
+  acquireSlot(input: AcquireInput): Promise<AcquireResult>;
+  fetchPage(input: FetchInput): Promise<FetchResult>;
+  processPage(input: ProcessInput): Promise<PersistResult>;
+  readSitemap(input: SitemapInput): Promise<SitemapResult>;
+  persistPage(input: PersistInput): Promise<PersistResult>;
+  recordRequest(input: RequestRecord & { crawlId: string; pageId: string }): Promise<void>;
+  recordRobotsUnavailable(input: RobotsUnavailable): Promise<RobotsUnavailableResult>;
+  // Of a crawl.
+  openCrawl(input: { crawlId: string; input: unknown }): Promise<OpenedCrawl>;
+  sweepCrawl(input: { crawlId: string; by: string }): Promise<SweepResult>;
+  setCrawlStatus(input: { crawlId: string; status: 'Running' | 'Paused' }): Promise<void>;
+  cancelPages(input: { crawlId: string }): Promise<{ open: number }>;
+}
+
+export interface ThrottleActivities {
+  openDomain(input: { domain: string; bounds: PersistedBounds }): Promise<OpenedDomain>;
+  saveDomain(input: { domain: string; epoch: number; stored: StoredDomain }): Promise<void>;
+}
+
+export interface AcquireInput {
+  pageId: string;
+  domain: string;
+  ask: Ask;
+  /** How often this ticket has asked, this ask included: part of the update's id. */
+  asks: number;
+}
+
+export type AcquireResult =
+  | SlotAnswer
+  /** The page has nothing left to do; `crawlOver`: because its crawl has ended. */
+  | { kind: 'page-over'; crawlOver: boolean };
+
+export interface FetchInput {
+  crawlId: string;
+  pageId: string;
+  url: string;
+  /** Fetches a sitemap, for which other content types and another size limit apply. */
+  sitemap?: true;
+  /** Whose slot this is: the page's domain, or the one that a redirected robots.txt led to. */
+  domain: string;
+  lease: Lease;
+  /** As it was sent to the throttle: the worker sends it again to read the throttle's clock. */
+  ask: Ask;
+  robotsHop: RobotsHop | null;
+}
+
+/** What the page decides on. */
+export type FetchOutcome =
+  | { kind: 'attempt'; report: AttemptReport }
+  /** The slot was not used: ask for another. This costs the page nothing. */
+  | { kind: 'refused'; reason: string }
+  /** The slot was spent on robots.txt: ask for another at the head of the queue. */
+  | { kind: 'robots-read' }
+  | { kind: 'robots-moved'; hop: RobotsHop }
+  /** Nobody may fetch this page before then. */
+  | { kind: 'held'; until: number; reason: string }
+  /**
+   * Something on our side failed. `sent`: a request may have gone out. `counts`: towards the limit for a page, because its
+   * request was lost or because only a bug explains the failure; a worker that shuts down never counts.
+   */
+  | { kind: 'internal-error'; reason: string; sent: boolean; counts: boolean };
+
+export type FetchResult = FetchOutcome & {
+  /** The report on the lease, if the fetch could not deliver it to the throttle: the page delivers it. */
+  undelivered?: LeaseReport;
+  /** A request that was sent outside an attempt, if the fetch could not record it: the page records it. */
+  request?: RequestRecord;
+};
+
+/** The outcome of one attempt, as it is recorded. */
+export interface AttemptEvent {
+  kind: 'attempt';
+  attempt: number;
+  report: AttemptReport;
+  /** Set for a sitemap that was read. */
+  sitemap?: SitemapCounts;
+  slotWaitMs: number;
+  /** When the next attempt is due; null: this was the last. */
+  retryAt: number | null;
+}
+
+export type PageEvent =
+  | AttemptEvent
+  | { kind: 'waiting'; until: number; reason: string }
+  /** `request`: one that was sent by an attempt that was never recorded. */
+  | { kind: 'ended'; status: FinalStatus; reason: string; request?: RequestRecord };
+
+export interface PersistInput {
+  crawlId: string;
+  pageId: string;
+  event: PageEvent;
+}
+
+/** `event`: of an attempt that brought a document, which is parsed first. */
+export interface ProcessInput {
+  crawlId: string;
+  pageId: string;
+  url: string;
+  event: AttemptEvent;
+}
+
+export interface PersistResult {
+  /** false: the page's workflow ends. */
+  continues: boolean;
+  /** Pages that were admitted and have to be started. */
+  start: AdmittedPage[];
+}
+
+/**
+ * The type of the failure that a step throws when the page itself is the reason, by the stage that failed. Temporal does not
+ * retry it; the page does, by the crawl's retry policy.
+ */
+export type PageFault = 'ParseFault' | 'RecordFault';
+
+export interface SitemapInput {
+  crawlId: string;
+  pageId: string;
+  url: string;
+  contentHash: string;
+  contentType: string;
+}
+
+/** Its entries are in the frontier by now. */
+export interface SitemapCounts {
+  entries: number;
+  /** Entries that did not become pages, by reason. */
+  skipped: Record<string, number>;
+}
+
+export type SitemapResult =
+  /** `remark`: for the page's row. */
+  { ok: true; counts: SitemapCounts; remark: string | null } | { ok: false; reason: string };
+
+export interface RobotsUnavailable {
+  /** Whose rules the file would hold. */
+  origin: string;
+  /** The page that found out. */
+  pageId: string;
+  error: string;
+}
+
+/** Old rules stay in force (as if they had just been read), or the page waits, or it has waited for too long. */
+export type RobotsUnavailableResult = Extract<FetchOutcome, { kind: 'robots-read' | 'held' | 'attempt' }>;
+
+export interface OpenedCrawl {
+  settings: PageSettings;
+  sweepIntervalMs: number;
+  /** The crawl was being cancelled when its workflow was lost. */
+  cancelling: boolean;
+}
+
+export interface SweepResult {
+  /** Pages by status. */
+  pages: Record<string, number>;
+  found: number;
+  status: CrawlStatus;
+  start: AdmittedPage[];
+  ended: boolean;
+}
