@@ -14,11 +14,11 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
 const WRITTEN_UNITS = ['GiB', 'MiB', 'KiB'] as const;
 
 export function parseBytes(raw: unknown): number | undefined {
-  if (typeof raw === 'number') return acceptable(raw);
+  if (typeof raw === 'number') return inRange(raw);
   if (typeof raw !== 'string') return undefined;
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)?$/.exec(raw.trim().toLowerCase());
   const unit = UNIT_BYTES[match?.[2] ?? 'b'];
-  return match && unit !== undefined ? acceptable(Number(match[1]) * unit) : undefined;
+  return match && unit !== undefined ? inRange(Number(match[1]) * unit) : undefined;
 }
 
 /** The shortest form that parses back to exactly this many bytes. */
@@ -32,6 +32,6 @@ function bytesIn(unit: string): number {
 }
 
 /** One body lives in memory and its size in a Postgres integer: 2 GiB or more is a typing error. */
-function acceptable(bytes: number): number | undefined {
+function inRange(bytes: number): number | undefined {
   return Number.isInteger(bytes) && bytes > 0 && bytes < 2 ** 31 ? bytes : undefined;
 }

@@ -1,25 +1,25 @@
-/** Spans of time as people write them: `250ms`, `10s`, `1.5h`, a range `5s-15s`; a number in JSON is milliseconds. */
+/** Durations as people write them: `250ms`, `10s`, `1.5h`, a range `5s-15s`. A number in JSON is milliseconds. */
 import type { DelayRange } from './slot-protocol.ts';
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Largest first: the written form uses the largest unit that leaves no fraction. */
+/** Largest first: a duration is written in the largest unit that leaves no fraction. */
 const WRITTEN_UNITS = ['d', 'h', 'm', 's'] as const;
 
-/** A longer delay is a mistake in the unit; the throttle would refuse it. */
+/** A longer delay is a mistake in the unit. The throttle refuses it too. */
 export const MAX_DELAY_MS = 24 * 3_600_000;
 
-/** Temporal's timers and Postgres integers take no more; nobody waits longer than 24 days either. */
+/** A Postgres integer holds no more milliseconds than these 24 days. */
 export const MAX_DURATION_MS = 2 ** 31 - 1;
 
 export function parseDuration(raw: unknown): number | undefined {
-  if (typeof raw === 'number') return acceptable(raw);
+  if (typeof raw === 'number') return inRange(raw);
   if (typeof raw !== 'string') return undefined;
-  // Without a unit "10" would be ten milliseconds to us and ten seconds to whoever typed it.
+  // A unit is required: "10" would be ten milliseconds to Amble and ten seconds to the person who typed it.
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)$/.exec(raw.trim().toLowerCase());
   if (raw.trim() === '0') return 0;
   const unit = match?.[2];
-  return isUnit(unit) ? acceptable(Number(match?.[1]) * UNIT_MS[unit]) : undefined;
+  return isUnit(unit) ? inRange(Number(match?.[1]) * UNIT_MS[unit]) : undefined;
 }
 
 export function parseDelayRange(raw: unknown): DelayRange | undefined {
@@ -44,7 +44,7 @@ export function formatDelayRange({ minMs, maxMs }: DelayRange): string {
     : `${serializeDuration(minMs)}-${serializeDuration(maxMs)}`;
 }
 
-function acceptable(ms: number): number | undefined {
+function inRange(ms: number): number | undefined {
   const rounded = Math.round(ms);
   return Number.isFinite(ms) && rounded >= 0 && rounded <= MAX_DURATION_MS ? rounded : undefined;
 }

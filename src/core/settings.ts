@@ -1,6 +1,6 @@
 /**
- * How one crawl behaves, with every default filled in: what `crawls.settings` keeps. Types only, so that workflow code
- * may import it; the schema that makes such a value out of what people type is in src/config.
+ * How one crawl behaves, with every default filled in, as `crawls.settings` stores it. Types only, so that workflow code may
+ * import them. src/config has the schema that parses what people write.
  */
 import type { DelayRange } from './slot-protocol.ts';
 
@@ -13,21 +13,21 @@ export interface RetrySettings {
   /** Attempts in all, the first included. */
   maximumAttempts: number;
   maximumIntervalMs: number;
-  /** A random span up to this is added to each wait. */
+  /** A random time up to this is added to each wait. */
   jitterMs: number;
 }
 
-/** Pages of one priority: as they were found, or in an order of chance that mixes their sources. */
+/** Order of the pages of one priority: as they were found, or a random order that mixes their sources. */
 export type Order = 'first-come' | 'shuffled';
 
-/** After the seeds nothing is admitted before so many pages are pending, or that time has passed, or nothing more can come. */
+/** After the seeds, nothing is admitted until `pending` pages are found, `atMostMs` has passed, or no more can be found. */
 export interface Warmup {
   /** 0: no warm-up. */
   pending: number;
   atMostMs: number;
 }
 
-/** The operator's word for one domain and those below it: what is set here stands for the crawl's own. */
+/** Replaces the crawl's own values for one domain and the domains below it. */
 export interface DomainRule {
   delay?: DelayRange;
   concurrency?: number;
@@ -35,14 +35,14 @@ export interface DomainRule {
   targetConcurrency?: number | null;
 }
 
-/** A kind of page that is known by its URL. */
+/** A kind of page, recognised by its URL. */
 export interface UrlType {
   name: string;
-  /** With `*` for anything; see src/urls/pattern.ts. */
+  /** With `*` for any characters; see src/urls/pattern.ts. */
   pattern: string;
-  /** 1 goes first. */
+  /** 1 is fetched first. */
   priority: number;
-  /** For pages that bring none along; null: none. */
+  /** For pages that carry no keyword from their seed; null: none. */
   keyword: string | null;
 }
 
@@ -50,92 +50,99 @@ export interface UrlType {
 export interface Seed {
   /** Normalised. */
   url: string;
-  /** Carried to every page that comes from this one. */
+  /** Carried to every page found from this one. */
   keyword: string | null;
-  /** null: that of its type. */
+  /** null: the priority of its type. */
   priority: number | null;
 }
 
 export interface FetchLimits {
+  /** Name lookup and TLS included. */
   connectTimeoutMs: number;
-  /** From the request's start to its response headers. */
+  /** From the start of the request to the response headers. */
   headersTimeoutMs: number;
-  /** From the request's start to the last byte of the body. */
+  /** From the start of the request to the last byte of the body. */
   totalTimeoutMs: number;
   /** Of the decoded body. */
   maxBodyBytes: number;
 }
 
-/** What may be changed in a URL beyond the URL standard; src/urls/rules.ts says how. */
+/** What is changed in a URL beyond the URL standard; see src/urls/rules.ts. */
 export interface UrlRules {
-  /** Longer ones are not crawled. */
+  /** Longer URLs are not crawled. */
   maxLength: number;
   /** %7E becomes ~. */
   decodeUnreserved: boolean;
   sortQuery: boolean;
-  /** The parameters of src/urls/tracking-parameters.ts. */
+  /** Removes the parameters of src/urls/tracking-parameters.ts. */
   stripTracking: boolean;
   stripSessionIds: boolean;
-  /** Further parameters to take away; in lower case. */
+  /** Further parameters to remove, in lower case. */
   stripParameters: string[];
 }
 
-/** Where a site seems to have no end; null: no limit. */
+/** Limits for sites that seem endless; null: no limit. */
 export interface TrapLimits {
   /** Segments of a path. */
   maxPathDepth: number | null;
-  /** How often a run of segments may stand in a row: 3 allows /a/b/a/b/a/b. */
+  /** How often a run of segments may repeat: 3 allows /a/b/a/b/a/b. */
   maxRepeats: number | null;
-  /** Pages of one directory, of one path with the same names of parameters, of one calendar. */
+  /** Pages directly in one directory. */
   maxPerDirectory: number | null;
+  /** Pages of one path with the same parameter names. */
   maxPerQuery: number | null;
+  /** Pages that differ only in a date. */
   maxPerCalendar: number | null;
 }
 
 export interface CrawlSettings {
-  /** What it began with; the fields below are what holds. */
+  /** The preset it was started with. The fields below are what counts. */
   preset: string;
   scope: Scope;
-  /** Patterns of URLs: one must match, if there are any, and of `exclude` none may. */
+  /** URL patterns. If there are any, one must match. */
   include: string[];
+  /** URL patterns, none of which may match. */
   exclude: string[];
   /** null: no limit. */
   maxPages: number | null;
-  /** Pages of one domain that may enter the crawl. */
+  /** Pages of one domain that may enter the crawl; null: no limit. */
   maxPagesPerDomain: number | null;
+  /** Links away from a seed; null: no limit. */
   maxDepth: number | null;
   /** In a row. */
   maxRedirects: number;
-  /** Whether pages are also found by the sitemaps of the seeds' hosts. */
+  /** Whether the sitemaps of the seeds' hosts are read. */
   sitemaps: boolean;
   delay: DelayRange;
-  order: Order;
-  warmup: Warmup;
   concurrency: number;
   /** null: off. */
   targetConcurrency: number | null;
-  /** By domain; a rule holds for the domains below its own too, the most specific one alone. */
+  order: Order;
+  /** By domain. A rule also applies to the domains below its own; of several, only the most specific. */
   domains: Record<string, DomainRule>;
-  /** The first that fits decides. */
+  /** The first that matches counts. */
   urlTypes: UrlType[];
   retry: RetrySettings;
   fetch: FetchLimits;
-  /** Types such as application/pdf or image/*: stored without being parsed instead of rejected. */
+  /** Media types such as application/pdf or image/*, stored without parsing. */
   keepTypes: string[];
   /** Host name to address, as curl's --resolve: for tests and staging. */
   resolve: Record<string, string>;
-  /** CIDRs that may be reached although they are loopback, private or reserved. */
+  /** CIDRs of loopback, private or reserved networks that may be crawled. */
   allowNetwork: string[];
-  /** Pages of one domain with an open workflow that is not asleep. */
+  urls: UrlRules;
+  traps: TrapLimits;
+
+  // What follows are not settings: derived from those above, or constants of src/config/tuning.ts.
+
+  warmup: Warmup;
+  /** Pages of one domain that are open as workflows and do not wait for a retry. */
   window: number;
-  /** Pages of one domain asleep in a workflow of their own; beyond it they wait in the table. */
+  /** Pages of one domain that wait for a retry as workflows; further ones wait in the table. */
   maxWaiting: number;
-  /** A wait longer than this gives up its place in the window. */
+  /** A longer wait gives up its place in the window. */
   longWaitMs: number;
-  /** How often the Crawl workflow looks for stalled pages and the end. */
   sweepIntervalMs: number;
   /** Links kept of one page; the rest are only counted. */
   maxLinksPerPage: number;
-  urls: UrlRules;
-  traps: TrapLimits;
 }

@@ -1,34 +1,33 @@
-/** The demo web's own truth: what a crawl of it, from all its front pages, must come to. */
+/** The result that a crawl of the demo web from all its front pages must have. */
 import type { FinalStatus } from '../core/outcome.ts';
-import { absoluteLink, hostName, seedUrls } from './addresses.ts';
-import { DEMO_HOSTS, type DemoHost, type DemoPage } from './site.ts';
+import { absoluteLink, DEMO_HOSTS, type DemoHost, type DemoPage, hostName, seedUrls } from './site.ts';
 
 export interface ExpectedPage {
   url: string;
   status: FinalStatus;
 }
 
-/** Every page that can be reached, each once, walked as a patient and obedient crawler would. */
+/** Every reachable page once, with the status that a crawler which retries and obeys robots.txt gives it. */
 export function expectedPages(port: number): ExpectedPage[] {
   const seen = new Map<string, ExpectedPage>();
-  const line = seedUrls(port);
-  for (let raw = line.shift(); raw !== undefined; raw = line.shift()) {
+  const queue = seedUrls(port);
+  for (let raw = queue.shift(); raw !== undefined; raw = queue.shift()) {
     const url = withoutFragment(raw);
     if (seen.has(url)) continue;
-    const { status, leadsTo } = visit(new URL(url));
+    const { status, links } = visit(new URL(url));
     seen.set(url, { url, status });
-    line.push(...leadsTo);
+    queue.push(...links);
   }
   return [...seen.values()];
 }
 
-function visit(url: URL): { status: FinalStatus; leadsTo: string[] } {
+function visit(url: URL): { status: FinalStatus; links: string[] } {
   const host = DEMO_HOSTS.find(({ name }) => hostName(name) === url.hostname);
-  if (host && isDisallowed(host, url.pathname)) return { status: 'Blocked', leadsTo: [] };
+  if (host && isDisallowed(host, url.pathname)) return { status: 'Blocked', links: [] };
   const page = host?.pages.find(({ path }) => path === url.pathname);
-  if (!host || !page) return { status: 'Failed', leadsTo: [] };
+  if (!host || !page) return { status: 'Failed', links: [] };
   const links = linksOf(page).map((link) => absoluteLink(link, host.name, Number(url.port)));
-  return { status: statusOf(page), leadsTo: links };
+  return { status: statusOf(page), links };
 }
 
 function isDisallowed({ robots }: DemoHost, path: string): boolean {

@@ -1,6 +1,5 @@
-/** The demo web's pages as HTML: small, valid, and pleasant enough to be looked at. */
-import { absoluteLink } from './addresses.ts';
-import type { DemoHost, DemoPage } from './site.ts';
+/** Renders the pages of the demo web as small, valid HTML. */
+import { absoluteLink, type DemoHost, type DemoPage } from './site.ts';
 
 export function renderPage(host: DemoHost, page: Extract<DemoPage, { kind: 'html' }>, port: number): string {
   const links = page.links.map((link) => {

@@ -1,11 +1,10 @@
-/** The demo web on one loopback port: hosts are told apart by the Host header, and every arrival is written down. */
+/** Serves the demo web on one loopback port. The Host header selects the host; every request is recorded. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { absoluteLink, hostName, resolveEntries, seedUrls } from './addresses.ts';
 import { type ExpectedPage, expectedPages } from './expected.ts';
 import { renderPage, renderProblem, renderRobots } from './render.ts';
-import { DEMO_HOSTS, type DemoHost } from './site.ts';
+import { absoluteLink, DEMO_HOSTS, type DemoHost, hostName, resolveEntries, seedUrls } from './site.ts';
 
 const ADDRESS = '127.0.0.1';
 
@@ -13,7 +12,7 @@ export interface Arrival {
   /** Without the port. */
   host: string;
   path: string;
-  /** Since the epoch, with fractions, on a clock that never goes back. */
+  /** Milliseconds since the epoch, with fractions, on a monotonic clock. */
   atMs: number;
   userAgent: string;
 }
@@ -26,7 +25,7 @@ export interface DemoWeb {
   resolve: string[];
   /** Every request so far, in order. */
   arrivals: Arrival[];
-  /** What a crawl from all seeds must come to. */
+  /** The pages that a crawl from all seeds must find, with their status. */
   expected: ExpectedPage[];
   stop(): Promise<void>;
 }
@@ -37,11 +36,11 @@ export async function startDemoWeb({ port = 0 }: { port?: number } = {}): Promis
   const server = createServer((request, response) => {
     const atMs = performance.timeOrigin + performance.now();
     const target = `http://${request.headers.host ?? ''}${request.url ?? '/'}`;
-    if (!URL.canParse(target)) return send(response, 400, 'text/plain; charset=utf-8', 'Which host?\n');
+    if (!URL.canParse(target)) return send(response, 400, 'text/plain; charset=utf-8', 'Unknown host.\n');
     const { hostname, pathname, port: ownPort } = new URL(target);
     arrivals.push({ host: hostname, path: pathname, atMs, userAgent: request.headers['user-agent'] ?? '' });
     const host = DEMO_HOSTS.find(({ name }) => hostName(name) === hostname);
-    // A visitor who left before a slow page was ready is nobody's error.
+    // A client that disconnects before a slow page is ready is not an error.
     answer(request, response, { host, path: pathname, port: Number(ownPort), failed }).catch(() =>
       response.destroy(),
     );
@@ -50,7 +49,7 @@ export async function startDemoWeb({ port = 0 }: { port?: number } = {}): Promis
     server.once('error', reject).listen(port, ADDRESS, resolve);
   });
   const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('The demo web got no port to listen on.');
+  if (bound === null || typeof bound === 'string') throw new Error('The demo web has no port to listen on.');
   return {
     port: bound.port,
     seeds: seedUrls(bound.port),
@@ -69,7 +68,7 @@ interface Visit {
   host: DemoHost | undefined;
   path: string;
   port: number;
-  /** Times that each page which fails at first has done so. */
+  /** How often each page has failed so far. */
   failed: Map<string, number>;
 }
 

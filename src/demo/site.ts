@@ -1,6 +1,6 @@
 /**
- * The demo web as data: six small hosts, each with something a crawler must cope with. A link is a path on the same
- * host (`/menu`) or a host and a path (`//bakery/menu`); a link to a path that is not listed is a 404, on purpose.
+ * The demo web as data: six small hosts, each with something a crawler must handle. A link is a path on the same host
+ * (`/menu`) or a host and a path (`//bakery/menu`). A link to a path that is not listed is a 404 on purpose.
  */
 
 export type DemoPage =
@@ -10,41 +10,41 @@ export type DemoPage =
       title: string;
       text: string;
       links: string[];
-      /** Takes this long to answer. */
+      /** Delay of the response. */
       slowMs?: number;
-      /** Answers 503 this many times before it serves. */
+      /** Number of 503 responses before the page is served. */
       failures?: number;
     }
   | { kind: 'file'; path: string; contentType: string; body: string }
   | { kind: 'redirect'; path: string; to: string };
 
 export interface DemoHost {
-  /** First label of its name; the whole is `<name>.demo.test`. */
+  /** First label of the host name `<name>.demo.test`. */
   name: string;
   title: string;
   emblem: string;
   colour: string;
-  /** null: this host has no robots.txt. */
+  /** null: no robots.txt. */
   robots: { disallow: string[]; crawlDelaySeconds?: number } | null;
   pages: DemoPage[];
 }
 
-/** Reserved by RFC 2606: can never be a real site. */
+/** RFC 2606 reserves .test: it can never be a real site. */
 export const DEMO_DOMAIN = 'demo.test';
 
 const OPEN_TO_ALL = { disallow: [] };
 
-function html(path: string, title: string, text: string, links: string[], extra: Trouble = {}): DemoPage {
-  return { kind: 'html', path, title, text, links, ...extra };
+function html(path: string, title: string, text: string, links: string[], faults: Faults = {}): DemoPage {
+  return { kind: 'html', path, title, text, links, ...faults };
 }
 
-interface Trouble {
+interface Faults {
   slowMs?: number;
   failures?: number;
 }
 
-function numbered(count: number, make: (number: number) => DemoPage): DemoPage[] {
-  return Array.from({ length: count }, (_, index) => make(index + 1));
+function numbered(count: number, create: (number: number) => DemoPage): DemoPage[] {
+  return Array.from({ length: count }, (_, index) => create(index + 1));
 }
 
 function paths(folder: string, names: readonly string[]): string[] {
@@ -230,3 +230,23 @@ const post: DemoHost = {
 };
 
 export const DEMO_HOSTS: readonly DemoHost[] = [garden, bakery, library, observatory, harbour, post];
+
+export function hostName(name: string): string {
+  return `${name}.${DEMO_DOMAIN}`;
+}
+
+export function seedUrls(port: number): string[] {
+  return DEMO_HOSTS.map(({ name }) => `http://${hostName(name)}:${port}/`);
+}
+
+/** Entries for `--resolve`: the names exist nowhere else. */
+export function resolveEntries(address: string): string[] {
+  return DEMO_HOSTS.map(({ name }) => `${hostName(name)}:${address}`);
+}
+
+/** A link of the data as an absolute URL. */
+export function absoluteLink(link: string, from: string, port: number): string {
+  const match = /^\/\/([^/]+)(\/.*)$/.exec(link);
+  const [name, path] = match ? [match[1] ?? from, match[2] ?? '/'] : [from, link];
+  return `http://${hostName(name)}:${port}${path}`;
+}

@@ -36,7 +36,7 @@ describe('a duration', () => {
     null,
     {},
     '25d',
-  ])('%j is none', (written) => {
+  ])('%j is refused', (written) => {
     expect(parseDuration(written)).toBeUndefined();
   });
 
@@ -56,11 +56,11 @@ describe('a delay', () => {
     expect(parseDelayRange(200)).toEqual({ minMs: 200, maxMs: 200 });
   });
 
-  test.each(['15s-5s', '5s-', '-5s', '1s-2s-3s', 'soon-later'])('%j is none', (written) => {
+  test.each(['15s-5s', '5s-', '-5s', '1s-2s-3s', 'soon-later'])('%j is refused', (written) => {
     expect(parseDelayRange(written)).toBeUndefined();
   });
 
-  test('is written as a range only where it is one', () => {
+  test('is written as a range only if its ends differ', () => {
     expect(formatDelayRange({ minMs: 5_000, maxMs: 15_000 })).toBe('5s-15s');
     expect(formatDelayRange({ minMs: 200, maxMs: 200 })).toBe('200ms');
   });
@@ -76,7 +76,7 @@ describe('a size', () => {
     expect(parseBytes(written)).toBe(bytes);
   });
 
-  test.each(['', '10 apples', '0', -1, '3GiB', '0.5B', null])('%j is none', (written) => {
+  test.each(['', '10 apples', '0', -1, '3GiB', '0.5B', null])('%j is refused', (written) => {
     expect(parseBytes(written)).toBeUndefined();
   });
 

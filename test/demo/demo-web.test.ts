@@ -19,7 +19,7 @@ afterAll(async () => {
   await web.stop();
 });
 
-/** The names exist nowhere: connect to loopback and say who is meant, as `--resolve` does. */
+/** Connects to loopback and names the host in the Host header, as a crawl with `--resolve` does. */
 function get(url: string, { port } = web): Promise<Answer> {
   const { host, pathname } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -50,11 +50,11 @@ function linksIn(body: string, base: string): string[] {
   );
 }
 
-/** A crawler in a few lines, to find out what there is without asking the web's own truth. */
+/** A crawler in a few lines, which finds the pages without the web's own list. */
 async function walk(): Promise<Map<string, string>> {
   const statuses = new Map<string, string>();
-  const line = [...web.seeds];
-  for (let url = line.shift(); url !== undefined; url = line.shift()) {
+  const queue = [...web.seeds];
+  for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
     if (statuses.has(url)) continue;
     if (new URL(url).pathname.startsWith('/private/')) {
       statuses.set(url, 'Blocked');
@@ -64,12 +64,12 @@ async function walk(): Promise<Map<string, string>> {
     for (let retry = 0; answer.status === 503 && retry < 2; retry += 1) answer = await get(url);
     if (answer.status === 301) {
       statuses.set(url, 'Redirected');
-      line.push(answer.location ?? '');
+      queue.push(answer.location ?? '');
     } else if (answer.status !== 200) {
       statuses.set(url, 'Failed');
     } else if (answer.contentType?.startsWith('text/html')) {
       statuses.set(url, 'Fetched');
-      line.push(...linksIn(answer.body, url));
+      queue.push(...linksIn(answer.body, url));
     } else {
       statuses.set(url, 'Rejected');
     }
@@ -77,13 +77,13 @@ async function walk(): Promise<Map<string, string>> {
   return statuses;
 }
 
-test('what it expects a crawl to find is what walking its links finds', async () => {
+test('the expected pages are those that following its links finds', async () => {
   const found = [...(await walk())].map(([url, status]) => ({ url, status }));
   const byUrl = (one: { url: string }, other: { url: string }) => one.url.localeCompare(other.url);
   expect(found.sort(byUrl)).toEqual([...web.expected].sort(byUrl));
 });
 
-test('it is a web of six hosts and some seventy pages with every kind of end', () => {
+test('six hosts have some seventy pages with every final status but Cancelled', () => {
   expect(web.seeds).toHaveLength(6);
   expect(web.expected.length).toBeGreaterThanOrEqual(60);
   expect(web.expected.length).toBeLessThanOrEqual(80);
@@ -91,7 +91,7 @@ test('it is a web of six hosts and some seventy pages with every kind of end', (
   expect([...statuses].sort()).toEqual(['Blocked', 'Failed', 'Fetched', 'Redirected', 'Rejected']);
 });
 
-test('a page that fails does so twice, then serves, and each web counts for itself', async () => {
+test('a flaky page fails twice, then serves, in every web anew', async () => {
   const fresh = await startDemoWeb();
   try {
     const url = hostUrl('bakery', '/today', fresh);
@@ -103,7 +103,7 @@ test('a page that fails does so twice, then serves, and each web counts for itse
   }
 });
 
-test('every arrival is written down with host, path, time and agent', async () => {
+test('every request is recorded with host, path, time and user agent', async () => {
   const before = web.arrivals.length;
   const from = Date.now();
   await get(hostUrl('garden', '/shed'));
@@ -115,7 +115,7 @@ test('every arrival is written down with host, path, time and agent', async () =
 });
 
 describe('robots.txt', () => {
-  test('asks for a delay and forbids a folder on one host', async () => {
+  test('sets a Crawl-delay and disallows a directory on one host', async () => {
     const { status, body } = await get(hostUrl('harbour', '/robots.txt'));
     expect(status).toBe(200);
     expect(body).toBe('User-agent: *\nDisallow: /private/\nCrawl-delay: 0.5\n');
@@ -126,6 +126,6 @@ describe('robots.txt', () => {
   });
 });
 
-test('a host that is not of this web is told so', async () => {
+test('an unknown host is answered with 421', async () => {
   expect((await get('http://elsewhere.test/')).status).toBe(421);
 });
