@@ -5,7 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { PageFault } from '../src/core/activities.ts';
-import { messageOf } from '../src/core/error-chain.ts';
+import { messageOf } from '../src/core/errors.ts';
 import type { Deps } from './deps.ts';
 
 /** Some seconds of tries, which is longer than a transient error lasts that we do not recognise as one. */

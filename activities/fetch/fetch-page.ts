@@ -4,7 +4,7 @@
  */
 import { Context } from '@temporalio/activity';
 import type { Activities, FetchInput, FetchOutcome } from '../../src/core/activities.ts';
-import { messageOf } from '../../src/core/error-chain.ts';
+import { messageOf } from '../../src/core/errors.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
 import { crawlStatus } from '../../src/storage/crawls.ts';
 import { unclaimRobots } from '../../src/storage/robots.ts';

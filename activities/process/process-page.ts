@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Activities, ProcessInput } from '../../src/core/activities.ts';
 import type { StoredBody } from '../../src/core/attempt.ts';
-import { messageOf } from '../../src/core/error-chain.ts';
+import { messageOf } from '../../src/core/errors.ts';
 import type { PageSource, Parse, ParsedDocument } from '../../src/html/index.ts';
 import { productToken } from '../../src/http/index.ts';
 import type { Deps } from '../deps.ts';

@@ -1,6 +1,6 @@
 /** Runs one command line. Every failure becomes an exit code and at most one sentence on standard error. */
 import { CommanderError } from 'commander';
-import { BadInput } from '../core/bad-input.ts';
+import { BadInput } from '../core/errors.ts';
 import { buildProgram } from './program.ts';
 import { EXIT, type ExitCode, errorSentence, writeErr } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 /** The input of the Crawl workflow, which this program sends and which people send with the Temporal CLI. */
 import { z } from 'zod';
-import { BadInput } from '../core/bad-input.ts';
+import { BadInput } from '../core/errors.ts';
 import type { CrawlSettings, Seed, UrlRules } from '../core/settings.ts';
 import { normaliseUrl, type PolitenessUnit } from '../urls/index.ts';
 import { crawlShape, toCrawlSettings } from './crawl-schema.ts';

@@ -1,5 +1,5 @@
 /** Configuration: one schema, four sources, and errors that name the source. */
-export { BadInput } from '../core/bad-input.ts';
+export { BadInput } from '../core/errors.ts';
 export { type CrawlContext, type CrawlRequest, createCrawlInput, parseCrawlInput } from './crawl-input.ts';
 export { type ConfigSources, loadConfig } from './load.ts';
 export { PRESET_NAMES, type PresetName } from './presets.ts';

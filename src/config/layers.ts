@@ -1,6 +1,6 @@
 /** Sources of settings in order: the first that holds a key decides, and an error names the source of the bad value. */
 import type { z } from 'zod';
-import { BadInput } from '../core/bad-input.ts';
+import { BadInput } from '../core/errors.ts';
 import { isPresetName, PRESETS } from './presets.ts';
 
 export interface Layer {

@@ -1,8 +1,7 @@
 /** Configuration of this process: flags, then environment, then `amble.config.json`, then defaults. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { BadInput } from '../core/bad-input.ts';
-import { messageOf } from '../core/error-chain.ts';
+import { BadInput, messageOf } from '../core/errors.ts';
 import { isPlainObject, type Layer, mergeLayers, parseLayers } from './layers.ts';
 import { whyRulesUnusable } from './policies.ts';
 import { type AmbleConfig, CONFIG_KEYS, configSchema, DEFAULTS, toConfig } from './schema.ts';

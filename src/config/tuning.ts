@@ -4,7 +4,7 @@
  * AMBLE_TEST_TUNING. They are not settings: names and values may change with every version.
  */
 import { z } from 'zod';
-import { BadInput } from '../core/bad-input.ts';
+import { BadInput } from '../core/errors.ts';
 
 const ms = (value: number) => z.int().nonnegative().default(value);
 const count = ms;

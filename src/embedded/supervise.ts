@@ -1,6 +1,6 @@
 /** Restarts embedded engines that die while they are in use: on the same port, with their data. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../core/error-chain.ts';
+import { messageOf } from '../core/errors.ts';
 
 export interface RunningEngineAt {
   pid: number;

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import which from 'which';
-import { messageOf } from '../core/error-chain.ts';
+import { messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 
 const run = promisify(execFile);

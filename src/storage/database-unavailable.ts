@@ -2,7 +2,7 @@
  * Whether an error says that the database could not be asked, and nothing about what it was asked. A fault of the page's own
  * ends the page; these are ours, and are waited out.
  */
-import { causesOf, codeOf } from '../core/error-chain.ts';
+import { causesOf, codeOf } from '../core/errors.ts';
 
 /** Of sockets; of Prisma, which hides what it met; of Postgres. */
 const CODES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** What holds for this database for good. */
-import { BadInput } from '../core/bad-input.ts';
+import { BadInput } from '../core/errors.ts';
 import type { PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
 

@@ -8,7 +8,7 @@ import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createGunzip, gunzip, gzip } from 'node:zlib';
-import { messageOf } from '../core/error-chain.ts';
+import { messageOf } from '../core/errors.ts';
 
 export interface ContentStore {
   /**

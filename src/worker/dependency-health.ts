@@ -4,7 +4,7 @@
  */
 import type { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { causesOf } from '../core/error-chain.ts';
+import { causesOf } from '../core/errors.ts';
 import type { Database } from '../storage/database.ts';
 import { isDatabaseAway } from '../storage/database-unavailable.ts';
 import { type ContentStore, ContentStoreUnavailable } from './content-store.ts';

@@ -6,7 +6,7 @@ import {
   makeGrpcRetryInterceptor,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { causesOf } from '../core/error-chain.ts';
+import { causesOf } from '../core/errors.ts';
 
 /**
  * The SDK resends a failed call for about 25 s, 0.1 s after the first failure and at most 5 s apart. Everything Amble sends

@@ -1,6 +1,6 @@
 /** One run: a crawl of a web of its own, faults one after the other while it goes on, and the judgement at its end. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../src/core/error-chain.ts';
+import { messageOf } from '../../src/core/errors.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
 import type { Evidence, Injected } from './evidence.ts';
 import type { Fault, Scene } from './faults.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BadInput } from '../../src/core/bad-input.ts';
+import { BadInput } from '../../src/core/errors.ts';
 import { claimPolitenessKey } from '../../src/storage/installation.ts';
 import { useDatabase } from './support.ts';
 

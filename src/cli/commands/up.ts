@@ -1,6 +1,6 @@
 /** `amble up`: keeps engines and a worker running, and prints where to reach them. */
 import type { AmbleConfig } from '../../config/index.ts';
-import { messageOf } from '../../core/error-chain.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Engines } from '../../embedded/index.ts';
 import { isDatabaseAway } from '../../storage/database-unavailable.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
 import type { AmbleConfig } from '../../config/index.ts';
-import { causesOf } from '../../core/error-chain.ts';
+import { causesOf } from '../../core/errors.ts';
 import { type EngineOptions, findTemporal } from '../../embedded/index.ts';
 import { connectTemporal } from '../../worker/temporal-connection.ts';
 
