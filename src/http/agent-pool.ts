@@ -1,33 +1,35 @@
-/** One agent per way of connecting: crawls with the same network settings share connections, others never do. */
+/** One agent per set of connection settings: crawls with the same settings share connections, others never do. */
+import { LRUCache } from 'lru-cache';
 import { type AgentOptions, createAgent, type HttpAgent } from './agent.ts';
 import { createLookup } from './lookup.ts';
 import { createNetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
 
 export interface AgentPool {
   agentFor(settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs'>): HttpAgent;
-  /** Ends every connection; requests under way fail. */
+  /** Closes every connection. Requests in flight fail. */
   destroy(): Promise<void>;
 }
 
-/** A worker meets few different settings at a time; the agent unused for longest is closed once its requests end. */
+/** Few different settings are in use at a time. An agent that is evicted closes once its requests have ended. */
 const MAX_AGENTS = 32;
 
 export function createAgentPool(): AgentPool {
-  const agents = new Map<string, HttpAgent>();
+  const agents = new LRUCache<string, HttpAgent>({
+    max: MAX_AGENTS,
+    dispose(agent, _key, reason) {
+      if (reason === 'evict') void agent.close();
+    },
+  });
   const lookup = createLookup();
   return {
     agentFor({ allowNetwork, resolve, connectTimeoutMs }) {
       const names = Object.entries(resolve).sort();
       const key = JSON.stringify([allowNetwork, names, connectTimeoutMs]);
+      const known = agents.get(key);
+      if (known !== undefined) return known;
       const policy = createNetworkPolicy({ allowNetwork, resolve });
-      const agent = agents.get(key) ?? createAgent({ policy, connectTimeoutMs, lookup });
-      agents.delete(key);
+      const agent = createAgent({ policy, connectTimeoutMs, lookup });
       agents.set(key, agent);
-      const [oldest] = agents;
-      if (agents.size > MAX_AGENTS && oldest !== undefined) {
-        agents.delete(oldest[0]);
-        void oldest[1].close();
-      }
       return agent;
     },
     async destroy() {

@@ -1,33 +1,33 @@
 /**
- * The connections: an undici Agent that asks the network policy about the very address it connects to. Check and use are
- * one step, so a name that answers differently the second time (DNS rebinding) gains nothing.
+ * An undici Agent that checks the very address it connects to against the network policy. Check and use are one step, so a name
+ * that resolves differently the second time (DNS rebinding) gains nothing.
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { isBlockedPort } from './blocked-ports.ts';
+import { isBlockedPort } from './forbidden-targets.ts';
 import { createLookup, type Lookup } from './lookup.ts';
 import type { NetworkPolicy } from './network-policy.ts';
 import { PendingDispatches } from './pending-dispatches.ts';
 
-/** Servers commonly hang up after 5 s; reusing a connection at that moment would cost a page its attempt. */
+/** Many servers close idle connections after 5 s. Reusing one at that moment would cost a page an attempt. */
 const IDLE_MS = 4_000;
-/** Where a server names a longer idle time, it is believed up to this. */
+/** A longer idle time that the server announces is used up to this. */
 const MAX_IDLE_MS = 30_000;
 
-/** Node gives each address of a name 250 ms before it tries the next: too little for the other side of the world. */
+/** Node tries the next address of a name after 250 ms, which is too short for the other side of the world. */
 const NEXT_ADDRESS_MS = 2_000;
 
-/** All headers of a response together. Node allows 16 KiB; sites that set many cookies send more. */
+/** For all headers of a response together. Node allows 16 KiB, but sites that set many cookies send more. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
 export interface AgentOptions {
   policy: NetworkPolicy;
-  /** For name lookup, connecting and the TLS handshake together. */
+  /** For DNS lookup, connecting and the TLS handshake together. */
   connectTimeoutMs: number;
-  /** Certificate authorities to trust instead of the usual ones, in PEM. */
+  /** Certificate authorities to trust instead of the default ones, in PEM. */
   ca?: string;
-  /** Where names are looked up; hosts file and name servers unless told otherwise. */
+  /** Default: the hosts file, then the system's name servers. */
   lookup?: Lookup;
 }
 
@@ -38,7 +38,7 @@ export class ForbiddenAddressError extends Error {
   }
 }
 
-/** The name could not be turned into an address. */
+/** The name could not be resolved. */
 export class LookupError extends Error {
   constructor(
     readonly code: string,
@@ -49,10 +49,10 @@ export class LookupError extends Error {
   }
 }
 
-/** One of which requests say that they wait for its connections. */
+/** It connects only for requests that are registered in `pending`. */
 export type HttpAgent = Agent & { readonly pending: PendingDispatches };
 
-/** Connections are reused within one agent only, so two policies never share one. */
+/** Connections are reused only within one agent, so two policies never share one. */
 export function createAgent({
   policy,
   connectTimeoutMs,
@@ -72,17 +72,17 @@ export function createAgent({
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Node writes HTTP/2 frames in a later turn of the event loop than the one in which the gate is asked, or whenever
-    // the server's stream limit allows: nobody could say when a request started, and the gap counts from there.
+    // Node writes HTTP/2 frames in a later turn of the event loop than the one that calls the gate, or whenever the server's
+    // stream limit allows it. The start of a request, from which the gap is measured, would be unknown.
     allowH2: false,
     connect(options, callback) {
       const origin = `${options.protocol}//${options.host}`;
       const refusal = refusalOf(policy, options);
-      if (!pending.has(origin)) callback(new Error('nobody waits for this connection'), null);
+      if (!pending.has(origin)) callback(new Error('no request waits for this connection'), null);
       else if (refusal !== null) callback(new ForbiddenAddressError(refusal), null);
       else
         connect(options, (...result) => {
-          if (result[0] === null) pending.connected(origin);
+          if (result[0] === null) pending.markConnected(origin);
           callback(...result);
         });
     },
@@ -90,15 +90,15 @@ export function createAgent({
   return Object.assign(agent, { pending });
 }
 
-/** What can be judged before a name is looked up: the port, and a literal address, which node:net never looks up. */
+/** Checks the port, and an address in the URL, which node:net never looks up. */
 function refusalOf(
   policy: NetworkPolicy,
   { hostname, port }: { hostname: string; port: string },
 ): string | null {
   if (isBlockedPort(port)) return `port ${port} belongs to another protocol (Fetch standard, bad ports)`;
   if (isIP(hostname) === 0) return null;
-  const verdict = policy.check(hostname);
-  return verdict.ok ? null : verdict.reason;
+  const result = policy.check(hostname);
+  return result.ok ? null : result.reason;
 }
 
 function guardedLookup(policy: NetworkPolicy, lookup: Lookup): LookupFunction {
@@ -119,8 +119,8 @@ function guardedLookup(policy: NetworkPolicy, lookup: Lookup): LookupFunction {
 
 function whyNone(policy: NetworkPolicy, [first]: LookupAddress[]): Error {
   if (first === undefined) return new LookupError('ENODATA', null);
-  const verdict = policy.check(first.address);
-  return new ForbiddenAddressError(verdict.ok ? `${first.address} is refused` : verdict.reason);
+  const result = policy.check(first.address);
+  return new ForbiddenAddressError(result.ok ? `${first.address} is refused` : result.reason);
 }
 
 function codeOf(error: unknown): string {

@@ -1,33 +1,33 @@
-/** Reads a response body as it streams: decoded, and cut at its bound before a decompression bomb unfolds. */
+/** Reads and decodes a response body as it streams, and stops at its limit before a decompression bomb unfolds. */
 import { finished, pipeline, Transform, Writable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { HEAD_BYTES } from './content-type.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 
-/** What Amble asks for, and so what it can read. zstd is not among it: Node 20 has no decoder. */
+/** What Amble accepts and can decode. Without zstd, for which Node 20 has no decoder. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 export type Coding = 'gzip' | 'deflate' | 'br';
 
-/** Two are a proxy on top of a server; more are a way to make the reader work. */
+/** Two can come from a proxy in front of a server. More are an attempt to waste the client's time. */
 const MAX_CODINGS = 2;
 
 export type CollectedBody =
   | { kind: 'whole'; body: Buffer; bytes: number }
-  /** `head` is what fits the bound. */
+  /** `head` is as much as the limit allows. */
   | { kind: 'too-large'; head: Buffer; bytes: number }
-  /** `head` is what it was judged by. */
+  /** `head` is what `acceptHead` rejected. */
   | { kind: 'unwanted'; head: Buffer; bytes: number }
   | { kind: 'failed'; error: Error };
 
 export interface BodyCollector {
-  /** false: hold further chunks back until `onDrain`. */
+  /** false: pause until `onDrain`. */
   write(chunk: Buffer): boolean;
   end(): void;
   destroy(): void;
 }
 
-/** In the order in which they were applied; null: one that was not asked for, or too many. */
+/** In the order in which they were applied. null: one of them was not accepted, or there are too many. */
 export function parseContentEncoding(header: string | undefined): Coding[] | null {
   const names = (header ?? '').split(',').map((name) => name.trim().toLowerCase());
   const codings: Coding[] = [];
@@ -39,13 +39,13 @@ export function parseContentEncoding(header: string | undefined): Coding[] | nul
   return codings.length > MAX_CODINGS ? null : codings;
 }
 
-/** `onDone` is called once, unless destroyed before. */
+/** `onDone` is called once, unless the collector is destroyed before. */
 export function collectBody(options: {
   codings: readonly Coding[];
-  /** Still to be written. */
+  /** The caller still has to write it. */
   firstChunk: Buffer;
   maxBytes: number;
-  /** Asked once about the first decoded bytes; false: the rest is not wanted. */
+  /** Called once with the first decoded bytes. false: the rest is unwanted. */
   acceptHead: (head: Buffer) => boolean;
   onDrain: () => void;
   onDone: (body: CollectedBody) => void;
@@ -53,12 +53,12 @@ export function collectBody(options: {
   const { firstChunk, maxBytes, acceptHead, onDrain, onDone } = options;
   const kept = new GrowingBuffer(maxBytes);
   let bytes = 0;
-  let judged = false;
+  let isChecked = false;
   let destroyed = false;
 
   const unwanted = (): Unwanted | null => {
-    if (judged) return null;
-    judged = true;
+    if (isChecked) return null;
+    isChecked = true;
     return acceptHead(kept.view().subarray(0, HEAD_BYTES)) ? null : new Unwanted();
   };
   const sink = new Writable({
@@ -80,10 +80,10 @@ export function collectBody(options: {
     else if (error) onDone({ kind: 'failed', error });
     else onDone({ kind: 'whole', body: kept.view(), bytes });
   };
-  // Undone in the reverse order. Each decoder's input has a bound too: data can be made that decodes to nothing for ever.
+  // Decoded in reverse order. The input of each decoder is limited too, because data can be crafted that decodes to nothing forever.
   const decoders = options.codings
     .toReversed()
-    .flatMap((coding, i) => [bounded(2 * maxBytes), decoderOf(coding, i === 0 ? firstChunk : null)]);
+    .flatMap((coding, i) => [limitTo(2 * maxBytes), createDecoder(coding, i === 0 ? firstChunk : null)]);
   const [entry = sink] = decoders;
   if (entry === sink) finished(sink, done);
   else pipeline([...decoders, sink], done);
@@ -104,7 +104,7 @@ export function collectBody(options: {
 class TooLarge extends Error {}
 class Unwanted extends Error {}
 
-function bounded(maxBytes: number): Transform {
+function limitTo(maxBytes: number): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, callback) {
@@ -115,15 +115,15 @@ function bounded(maxBytes: number): Transform {
   });
 }
 
-/** `firstChunk`: the wire's first bytes, which tell the two kinds of deflate apart; null: an inner encoding. */
-function decoderOf(coding: Coding, firstChunk: Buffer | null): Transform {
+/** `firstChunk`: the first bytes received, which distinguish the two kinds of deflate. null: an inner encoding. */
+function createDecoder(coding: Coding, firstChunk: Buffer | null): Transform {
   switch (coding) {
     case 'gzip':
       return createGunzip();
     case 'br':
       return createBrotliDecompress();
     case 'deflate': {
-      // RFC 9110 means the zlib format, some servers send the bare stream; zlib's first byte has 8 in its low half.
+      // RFC 9110 means the zlib format, but some servers send the raw stream. The first byte of zlib has 8 in its low half.
       const isZlib = firstChunk === null || ((firstChunk[0] ?? 0) & 0x0f) === 8;
       return isZlib ? createInflate() : createInflateRaw();
     }

@@ -1,8 +1,7 @@
 /**
- * What a body is: by its Content-Type where that can be believed, by its first bytes where servers are known to be vague or
- * wrong. The part of the MIME Sniffing standard (https://mimesniff.spec.whatwg.org/) that matters to a crawler, with two
- * departures: HTML sent as text/plain or XML is taken for what it is, because nothing here runs scripts; and a body sent
- * as HTML that is plainly something else is not parsed.
+ * The type of a body: its Content-Type if that is reliable, or else what its first bytes look like. This is the part of the MIME
+ * Sniffing standard (https://mimesniff.spec.whatwg.org/) that matters to a crawler, with two departures: HTML sent as text/plain
+ * or XML is treated as HTML, because no scripts run here; and a body sent as HTML that is clearly something else is not parsed.
  */
 import type { ResponseHeaders } from './exchange.ts';
 
@@ -10,10 +9,10 @@ const HTML = 'text/html';
 const XHTML = 'application/xhtml+xml';
 const BINARY = 'application/octet-stream';
 
-/** How much of a body the standard looks at. */
+/** How much of a body the standard examines. */
 export const HEAD_BYTES = 1_445;
 
-/** Said by servers that do not know, or that know only that it is text. */
+/** Sent by servers that do not know the type, or only know that it is text. */
 const VAGUE: ReadonlySet<string> = new Set([
   '',
   'application/octet-stream',
@@ -26,11 +25,11 @@ const VAGUE: ReadonlySet<string> = new Set([
   'application/xml',
 ]);
 
-/** MIME Sniffing, 7.1: how an HTML document may begin. */
+/** MIME Sniffing, 7.1: how an HTML document may start. */
 const HTML_START =
   /^(<!doctype html|<(html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)(?=[\s>])|<!--)/i;
 
-/** The standard's patterns and a few more: what people link to. The first that matches names the type. */
+/** The standard's patterns, and a few more for files that people link to. The first match decides. */
 const SIGNATURES: readonly { type: string; bytes: Buffer; at: number }[] = [
   signature('application/pdf', '%PDF-'),
   signature('application/postscript', '%!PS-Adobe-'),
@@ -54,13 +53,13 @@ const SIGNATURES: readonly { type: string; bytes: Buffer; at: number }[] = [
   signature('font/woff2', 'wOF2'),
 ];
 
-/** Whether the type depends on the body's first bytes. */
+/** Whether the type depends on the first bytes of the body. */
 export function isSniffed(headers: ResponseHeaders): boolean {
   const type = declaredType(headers);
   return isHtmlType(type) || (VAGUE.has(type) && mayBeSniffed(type, headers));
 }
 
-/** The type without parameters, in lower case. `body`: decoded, as much of it as was read. */
+/** The type without parameters, in lower case. `body` is decoded, and may be incomplete. */
 export function contentTypeOf(headers: ResponseHeaders, body: Buffer): string {
   const type = declaredType(headers);
   if (!isSniffed(headers)) return type;
@@ -68,7 +67,7 @@ export function contentTypeOf(headers: ResponseHeaders, body: Buffer): string {
   const known = SIGNATURES.find(({ bytes, at }) => head.subarray(at, at + bytes.length).equals(bytes))?.type;
   if (known !== undefined) return known;
   const text = readable(head);
-  // A page in UTF-16 has NULs, but it has tags as well.
+  // A page in UTF-16 contains NULs, but tags as well.
   if (isHtmlType(type)) return isBinary(text) && !text.includes('<') ? BINARY : type;
   const start = text.trimStart();
   if (HTML_START.test(start)) return HTML;
@@ -80,7 +79,7 @@ export function isHtmlType(type: string): boolean {
   return type === HTML || type === XHTML;
 }
 
-/** `patterns` such as application/pdf, image/* or the bare *\/* for everything. */
+/** `patterns` like application/pdf, image/*, or *\/* for everything. */
 export function matchesType(type: string, patterns: readonly string[]): boolean {
   return patterns.some(
     (pattern) =>
@@ -90,7 +89,7 @@ export function matchesType(type: string, patterns: readonly string[]): boolean 
   );
 }
 
-/** Of several the last that makes sense, as the Fetch standard has it; empty: none. */
+/** The last valid one, as in the Fetch standard. Empty: none. */
 function declaredType(headers: ResponseHeaders): string {
   const types = (headers['content-type'] ?? '')
     .split(',')
@@ -98,7 +97,7 @@ function declaredType(headers: ResponseHeaders): string {
   return types.findLast((type) => /^[^\s/]{1,127}\/[^\s/]{1,127}$/.test(type)) ?? '';
 }
 
-/** "nosniff" is a server that means what it says. */
+/** With "nosniff" the server vouches for its Content-Type. */
 function mayBeSniffed(type: string, headers: ResponseHeaders): boolean {
   return type === '' || headers['x-content-type-options']?.trim().toLowerCase() !== 'nosniff';
 }
@@ -107,7 +106,7 @@ function signature(type: string, bytes: string, at = 0) {
   return { type, bytes: Buffer.from(bytes, 'latin1'), at };
 }
 
-/** MIME Sniffing, 3: has bytes that no text in an ASCII-compatible encoding has. `text` is one character a byte. */
+/** MIME Sniffing, 3: has bytes that never occur in text with an ASCII-compatible encoding. `text` has one character per byte. */
 function isBinary(text: string): boolean {
   return Array.from(text, (character) => character.charCodeAt(0)).some(
     (byte) =>
@@ -115,7 +114,7 @@ function isBinary(text: string): boolean {
   );
 }
 
-/** One character a byte, without a byte order mark and, after one of UTF-16, without its NULs: enough to see tags. */
+/** One character per byte, without a BOM, and without NULs after a BOM of UTF-16. That is enough to find tags. */
 function readable(head: Buffer): string {
   const text = head.toString('latin1');
   if (text.startsWith('\xef\xbb\xbf')) return text.slice(3);

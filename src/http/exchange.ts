@@ -1,87 +1,87 @@
-/** What became of one request: the facts, for the caller to judge. */
+/** The result of one request. The caller decides what it means. */
 
-/** What `page_crawls.error_kind` tells apart; docs/architecture.md lists them for people. */
+/** The values of `page_crawls.error_kind`. */
 export type ErrorKind =
-  /** The name could not be looked up. */
+  /** The name could not be resolved. */
   | 'dns'
-  /** Nobody listens there. */
+  /** Nothing listens on the port. */
   | 'refused'
-  /** No way leads there. */
+  /** There is no route to the host. */
   | 'unreachable'
-  /** The certificate or the handshake. */
+  /** The certificate or the handshake failed. */
   | 'tls'
   /** No connection in time. */
   | 'connect-timeout'
   /** Connected, but no response headers in time. */
   | 'first-byte-timeout'
-  /** The body did not end in time, or the connection went dead. */
+  /** The body did not end in time, or the connection timed out. */
   | 'timeout'
   /** The network policy refuses the address or the port. */
   | 'forbidden'
-  /** The connection broke before the response began, or was torn down during it. */
+  /** The connection broke before or during the response. */
   | 'reset'
   /** The body ended too early. */
   | 'truncated'
-  /** An encoding nobody asked for, or data that is not what its encoding says. */
+  /** An encoding that was not accepted, or data that cannot be decoded. */
   | 'bad-encoding'
-  /** The headers alone are over their limit. */
+  /** The headers exceed their limit. */
   | 'headers-too-large'
-  /** What came was not HTTP. */
+  /** The response was not valid HTTP. */
   | 'bad-response'
-  /** Our own side called it off. */
+  /** The caller aborted it. */
   | 'aborted';
 
 export function isTimeout(kind: ErrorKind): boolean {
   return kind === 'connect-timeout' || kind === 'first-byte-timeout' || kind === 'timeout';
 }
 
-/** Lower-case names; repeated headers are joined by a comma, those in `SEPARATE` by a line break. */
+/** Names are in lower case. Repeated headers are joined by a comma, those in `MULTI_LINE_HEADERS` by a line break. */
 export type ResponseHeaders = Record<string, string>;
 
-/** Joined by a comma, one line's words would become the next one's: "otherbot: noindex" and "nofollow". */
+/** Joined by a comma, "otherbot: noindex" and "nofollow" would mean that both are for otherbot. */
 export const MULTI_LINE_HEADERS: ReadonlySet<string> = new Set(['x-robots-tag']);
 
-/** Each line of a header, as it was sent. */
+/** Each line of a header as it was sent. */
 export function headerLines(headers: ResponseHeaders, name: string): string[] {
   return headers[name]?.split('\n') ?? [];
 }
 
 export interface ResponseExchange {
   kind: 'response';
-  /** As the gate gave it. */
+  /** As the gate returned it. */
   startedAt: number;
   status: number;
   headers: ResponseHeaders;
-  /** Decoded; of an unwanted one what it was judged by. null: not read, or too large and dropped. */
+  /** Decoded. Of an unwanted body only the head. null: not read, or too large and dropped. */
   body: Buffer | null;
-  /** Decoded bytes that were read, kept or not. */
+  /** Decoded bytes that were read, whether or not they were kept. */
   bodyBytes: number;
   /** From the request's start to the response's headers. */
   latencyMs: number;
-  /** From the request's start to the end of the body or to the cut. */
+  /** From the request's start to the end of the body, or to where it was cut. */
   tookMs: number;
-  /** Why the connection was cut before the end of the body; null: it was read to its end. */
+  /** Why reading stopped before the end of the body. null: it was read to the end. */
   cut: null | 'too-large' | 'unwanted';
 }
 
 export interface FailedExchange {
   kind: 'error';
   errorKind: ErrorKind;
-  /** One sentence that a person understands. */
+  /** A sentence for people. */
   message: string;
-  /** As the gate gave it; null: not one byte was written. */
+  /** As the gate returned it. null: nothing was written. */
   startedAt: number | null;
-  /** From the request's start; when nothing was written, from the attempt to connect. */
+  /** From the request's start, or from the attempt to connect if nothing was written. */
   tookMs: number;
-  /** Of the response that broke off. */
+  /** Of the response that was interrupted. */
   status?: number;
 }
 
-/** The gate said no: not one byte of a request was written. */
+/** The gate refused: nothing was written. */
 export interface RefusedExchange {
   kind: 'refused';
   reason: string;
-  /** A connection was made for it, which the site has seen; false: one that stood already was to be used. */
+  /** A new connection was made for it, which the site noticed. false: it would have reused one. */
   connected: boolean;
 }
 

@@ -1,10 +1,10 @@
-/** Turns the errors of sockets, TLS and undici into a kind to count and a sentence to read. */
+/** Turns errors of sockets, TLS and undici into a kind, for statistics, and a sentence, for people. */
 import { errors } from 'undici';
 import { truncateText } from '../core/format.ts';
 import { ForbiddenAddressError, LookupError } from './agent.ts';
 import type { ErrorKind } from './exchange.ts';
 
-/** Of what another program said, within our own sentence. */
+/** Of another program's message within our own sentence. */
 const MAX_MESSAGE_LENGTH = 300;
 
 export interface Failure {
@@ -13,7 +13,7 @@ export interface Failure {
 }
 
 export interface FailureContext {
-  /** Host and port as the URL has them. */
+  /** Host and port as in the URL. */
   host: string;
   /** How far the request got. */
   phase: 'connecting' | 'waiting' | 'reading';
@@ -34,7 +34,7 @@ export function describeFailure(error: Error, { host, phase }: FailureContext): 
   const known = BY_CODE[code];
   if (known !== undefined) return known(host, phase);
   if (error instanceof errors.HTTPParserError) {
-    // How the parser says that the connection closed between two chunks; it gives no code.
+    // This is how the parser reports that the connection closed between two chunks. It has no code.
     if (error.message.includes('Invalid EOF')) return closedByServer(host, phase);
     return {
       errorKind: 'bad-response',
@@ -45,7 +45,7 @@ export function describeFailure(error: Error, { host, phase }: FailureContext): 
   return { errorKind, message: `The request to ${host} failed: ${firstLine(error.message)}.` };
 }
 
-/** For a body that its decoder gave up on. */
+/** For a body that could not be decoded. */
 export function describeBadBody(error: Error, host: string): Failure {
   return codeOf(error) === 'Z_BUF_ERROR'
     ? { errorKind: 'truncated', message: `The compressed body that ${host} sent ends too early.` }
@@ -59,7 +59,7 @@ function describeLookup(code: string, host: string): string {
     case 'ENODATA':
       return `The name ${host} has no address (ENODATA).`;
     case 'ETIMEOUT':
-      return `No name server answered in time for ${host} (ETIMEOUT).`;
+      return `The name servers did not answer in time for ${host} (ETIMEOUT).`;
     default:
       return `The name ${host} could not be looked up (${code}).`;
   }
@@ -71,14 +71,14 @@ const TLS_CODE =
 const BY_CODE: Record<string, (host: string, phase: FailureContext['phase']) => Failure> = {
   ECONNREFUSED: (host) => ({ errorKind: 'refused', message: `The connection to ${host} was refused.` }),
   EHOSTUNREACH: (host) => ({ errorKind: 'unreachable', message: `There is no route to ${host}.` }),
-  ENETUNREACH: (host) => ({ errorKind: 'unreachable', message: `The network of ${host} cannot be reached.` }),
+  ENETUNREACH: (host) => ({ errorKind: 'unreachable', message: `The network of ${host} is unreachable.` }),
   ETIMEDOUT: (host, phase) =>
     phase === 'connecting'
-      ? { errorKind: 'connect-timeout', message: `${host} did not answer the connection.` }
-      : { errorKind: 'timeout', message: `The connection to ${host} went dead.` },
+      ? { errorKind: 'connect-timeout', message: `${host} did not accept the connection in time.` }
+      : { errorKind: 'timeout', message: `The connection to ${host} timed out.` },
   UND_ERR_CONNECT_TIMEOUT: (host) => ({
     errorKind: 'connect-timeout',
-    message: `No connection to ${host} in the time allowed.`,
+    message: `Connecting to ${host} timed out.`,
   }),
   UND_ERR_HEADERS_OVERFLOW: (host) => ({
     errorKind: 'headers-too-large',
@@ -112,7 +112,7 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** OpenSSL's go on for lines, with source files and line numbers; a certificate's names may be hundreds. */
+/** OpenSSL's messages go on with source files and line numbers, and a certificate may have hundreds of names. */
 function firstLine(message: string): string {
   return truncateText((message.split('\n', 1)[0] ?? '').replace(/\.$/, ''), MAX_MESSAGE_LENGTH);
 }

@@ -1,8 +1,7 @@
 /**
- * Names to addresses, without the threads of getaddrinfo: Node has four of them for lookups, files and compression
- * together, so four names whose servers are silent would stop the whole process. Here every question is a datagram of its
- * own. Asked are the hosts file and then the system's name servers; what else a system may consult (search domains, mDNS,
- * directories) is not.
+ * Resolves names without getaddrinfo, which blocks a thread: Node has four of them for lookups, files and compression together, so
+ * four names with unresponsive servers would stop the whole process. Here every query is a datagram. Only the hosts file and the
+ * system's name servers are used, not what else a system may consult (search domains, mDNS, directories).
  */
 import { promises as dns, type LookupAddress } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
@@ -13,16 +12,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 export type Lookup = (hostname: string) => Promise<LookupAddress[]>;
 
 export interface LookupOptions {
-  /** Name servers as address:port; those of the system unless told otherwise. */
+  /** Name servers as address:port. Default: those of the system. */
   servers?: readonly string[];
   hostsFile?: string;
 }
 
-/** For one question to one server; asked again with longer waits. */
-const ANSWER_MS = 2_000;
-const TRIES = 3;
+/** For one query to one server. Each retry waits longer. */
+const QUERY_TIMEOUT_MS = 2_000;
+const MAX_TRIES = 3;
 
-/** Once there is an IPv4 address, how long IPv6 may still take (RFC 8305, 3): some servers never answer that question. */
+/** How long IPv6 may still take once there is an IPv4 address (RFC 8305, 3). Some servers never answer that query. */
 const SECOND_FAMILY_MS = 50;
 
 const HOSTS_FILE =
@@ -30,16 +29,16 @@ const HOSTS_FILE =
     ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
     : '/etc/hosts';
 
-/** RFC 6761, 6.3: these names never leave the machine. */
+/** RFC 6761, 6.3: these names are never sent to a name server. */
 const LOCALHOST = /(^|\.)localhost$/;
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
 
-/** IPv4 comes first: it reaches every site from every machine, and the connection falls back to the others. */
+/** IPv4 comes first, because it works for every site and on every machine. The connection falls back to the others. */
 export function createLookup({ servers, hostsFile = HOSTS_FILE }: LookupOptions = {}): Lookup {
-  const resolver = new dns.Resolver({ timeout: ANSWER_MS, tries: TRIES });
+  const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: MAX_TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   const readHosts = createHostsReader(hostsFile);
   return async (hostname) => {
@@ -47,16 +46,16 @@ export function createLookup({ servers, hostsFile = HOSTS_FILE }: LookupOptions 
     const known = (await readHosts()).get(name);
     if (known !== undefined) return known;
     if (LOCALHOST.test(name)) return [...LOOPBACK];
-    return ask(resolver, name);
+    return query(resolver, name);
   };
 }
 
-async function ask(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
+async function query(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
   const family6 = resolver.resolve6(name).catch(() => []);
   const family4 = await resolver.resolve4(name).catch((error: unknown) => ({ error }));
   if (!Array.isArray(family4)) {
     const addresses = await family6;
-    // Both failed: the first question's error is the better known one.
+    // Both failed. The error of the IPv4 query is the more familiar one.
     if (addresses.length === 0) throw family4.error;
     return addresses.map((address) => ({ address, family: 6 }));
   }
@@ -68,7 +67,7 @@ async function ask(resolver: dns.Resolver, name: string): Promise<LookupAddress[
   ];
 }
 
-/** Read again when it was changed, as a person who edits it expects. */
+/** Reads the file again when it has changed, as a person who edits it expects. */
 function createHostsReader(path: string): () => Promise<ReadonlyMap<string, LookupAddress[]>> {
   let read: { changedMs: number; hosts: Map<string, LookupAddress[]> } | null = null;
   return async () => {

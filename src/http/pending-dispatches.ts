@@ -1,35 +1,36 @@
 /**
- * Who waits for a connection, by origin. Only for them one is made: after a request that was broken off undici makes another, for the
- * request that is in its queue still, and would have the site see two connections where it may see one a gap.
+ * Requests that wait for a connection, by origin. A connection is made only while a request waits for one: after an aborted
+ * request undici would connect again, for the request that is still in its queue, and the site would see two connections where
+ * one is allowed per gap.
  */
 
-/** Of one request, from its dispatch until it starts or fails. */
+/** One request, from its dispatch until it starts or fails. */
 export interface PendingDispatch {
-  /** A connection to its origin was made meanwhile: for it, or for another that waited for one as well. */
+  /** A connection to its origin was made in the meantime, for it or for another pending request. */
   connected: boolean;
 }
 
 export class PendingDispatches {
-  readonly #waits = new Map<string, Set<PendingDispatch>>();
+  readonly #byOrigin = new Map<string, Set<PendingDispatch>>();
 
   add(origin: string): PendingDispatch {
-    const wait = { connected: false };
-    const waits = this.#waits.get(origin) ?? new Set();
-    this.#waits.set(origin, waits.add(wait));
-    return wait;
+    const dispatch = { connected: false };
+    const dispatches = this.#byOrigin.get(origin) ?? new Set();
+    this.#byOrigin.set(origin, dispatches.add(dispatch));
+    return dispatch;
   }
 
-  remove(origin: string, wait: PendingDispatch): void {
-    const waits = this.#waits.get(origin);
-    waits?.delete(wait);
-    if (waits?.size === 0) this.#waits.delete(origin);
+  remove(origin: string, dispatch: PendingDispatch): void {
+    const dispatches = this.#byOrigin.get(origin);
+    dispatches?.delete(dispatch);
+    if (dispatches?.size === 0) this.#byOrigin.delete(origin);
   }
 
   has(origin: string): boolean {
-    return this.#waits.has(origin);
+    return this.#byOrigin.has(origin);
   }
 
-  connected(origin: string): void {
-    for (const wait of this.#waits.get(origin) ?? []) wait.connected = true;
+  markConnected(origin: string): void {
+    for (const dispatch of this.#byOrigin.get(origin) ?? []) dispatch.connected = true;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One request, sent at most once. The gate is asked in the very tick in which the headers are written, so nothing
- * (a slow lookup, a frozen process) comes between its yes and the wire; when it says no, not one byte is written.
- * Redirects are not followed and nothing is retried: both need a slot of their own.
+ * One request, sent at most once. The gate is called in the very tick in which the headers are written, so nothing (a slow lookup,
+ * a frozen process) comes between its permission and the write. If it refuses, nothing is written. Redirects are not followed and
+ * nothing is retried, because both need a slot of their own.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -27,26 +27,26 @@ import {
 import { describeBadBody, describeFailure, type Failure } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
 
-/** `startedAt` is on whatever clock the gate keeps. */
+/** `startedAt` is on the clock that the gate uses. */
 export type GateVerdict = { go: true; startedAt: number } | { go: false; reason: string };
 
 export interface RequestOptions {
   /** A normalised URL. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Those on connecting and on headers belong to the agent. */
+  /** The limits for connecting and for headers belong to the agent. */
   limits: Pick<FetchLimits, 'headersTimeoutMs' | 'totalTimeoutMs' | 'maxBodyBytes'>;
-  /** See makeAgent: it holds the network policy. */
+  /** See createAgent. It enforces the network policy. */
   agent: Dispatcher & Pick<HttpAgent, 'pending'>;
-  /** Asked once, synchronously, right before the write. */
+  /** Called once, synchronously, right before the write. */
   gate: () => GateVerdict;
   signal?: AbortSignal;
   /**
-   * Says from the headers whether the body is worth reading; every body is, unless told otherwise. A function: its first
-   * bytes have to be seen for that, and it is asked about them.
+   * Decides by the headers whether to read the body. Default: every body is read. If the headers are not enough, it returns a
+   * function that decides by the first bytes.
    */
   acceptBody?: (status: number, headers: ResponseHeaders) => boolean | AcceptHead;
-  /** What to do with a body over its limit; dropped unless told otherwise. */
+  /** What to do with a body that exceeds its limit. Default: drop. */
   tooLarge?: 'drop' | 'truncate';
 }
 
@@ -71,12 +71,12 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #url: URL;
   readonly #resolve: (exchange: Exchange) => void;
   readonly #onAbort = () =>
-    this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was called off.` });
+    this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was aborted.` });
   #controller: Dispatcher.DispatchController | null = null;
-  /** For the connection; null: before the dispatch. */
-  #wait: PendingDispatch | null = null;
+  /** null: before the dispatch. */
+  #dispatch: PendingDispatch | null = null;
   #startedAt: number | null = null;
-  /** Monotonic: of the write, before that of the dispatch. */
+  /** Monotonic time of the write, or of the dispatch before that. */
   #clockAtStart = performance.now();
   #head: Head | null = null;
   #body: BodyCollector | null = null;
@@ -97,14 +97,14 @@ class Call implements Dispatcher.DispatchHandler {
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#wait = agent.pending.add(this.#url.origin);
+    this.#dispatch = agent.pending.add(this.#url.origin);
     agent.dispatch(
       {
         origin: this.#url.origin,
         path: this.#url.pathname + this.#url.search,
         method: 'GET',
         headers: { 'accept-encoding': ACCEPT_ENCODING, ...headers },
-        // Our own timers count from the request's start; undici's restart with every chunk and tick coarsely.
+        // Our own timers start with the request. undici's restart with every chunk, and are coarse.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -112,24 +112,28 @@ class Call implements Dispatcher.DispatchHandler {
     );
   }
 
-  /** undici calls this right before it writes the headers; aborted in here, it writes nothing. */
+  /** undici calls this right before it writes the headers. If aborted here, it writes nothing. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#settled) {
-      controller.abort(new Error('called off while connecting'));
+      controller.abort(new Error('aborted while connecting'));
       return;
     }
     this.#controller = controller;
-    this.#endWait();
+    this.#endDispatch();
     if (this.#startedAt !== null) {
       this.#fail({
         errorKind: 'reset',
-        message: `The connection to ${this.#url.host} broke before an answer came; the request was not sent a second time.`,
+        message: `The connection to ${this.#url.host} broke before the response; the request was not sent again.`,
       });
       return;
     }
     const verdict = this.#options.gate();
     if (!verdict.go) {
-      this.#settle({ kind: 'refused', reason: verdict.reason, connected: this.#wait?.connected ?? false });
+      this.#settle({
+        kind: 'refused',
+        reason: verdict.reason,
+        connected: this.#dispatch?.connected ?? false,
+      });
       return;
     }
     this.#startedAt = verdict.startedAt;
@@ -140,7 +144,7 @@ class Call implements Dispatcher.DispatchHandler {
       headersTimeoutMs,
     );
     this.#totalTimer = setTimeout(
-      () => this.#timeOut('timeout', 'was not done', totalTimeoutMs),
+      () => this.#timeOut('timeout', 'did not finish', totalTimeoutMs),
       totalTimeoutMs,
     );
   }
@@ -172,7 +176,7 @@ class Call implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const head = this.#head;
     if (head === null || this.#settled) return;
-    // Made by the first chunk: a decoder that gets no input at all would call an empty body broken.
+    // Created with the first chunk, because a decoder without any input would treat an empty body as damaged.
     this.#body ??= collectBody({
       codings: head.codings,
       firstChunk: chunk,
@@ -190,7 +194,7 @@ class Call implements Dispatcher.DispatchHandler {
       this.#respond(this.#head, { body: Buffer.alloc(0), bodyBytes: 0, cut: null });
   }
 
-  /** `_` is undefined when there never was a connection. */
+  /** `_` is undefined if there never was a connection. */
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
     const phase = this.#startedAt === null ? 'connecting' : this.#head === null ? 'waiting' : 'reading';
     this.#fail(describeFailure(error, { host: this.#url.host, phase }));
@@ -251,15 +255,15 @@ class Call implements Dispatcher.DispatchHandler {
     clearTimeout(this.#headersTimer);
     clearTimeout(this.#totalTimer);
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    this.#endWait();
+    this.#endDispatch();
     this.#body?.destroy();
-    // Ends the connection when this is a cut or a refusal; no effect once the response has come to its end.
+    // Closes the connection after a cut or a refusal. Has no effect once the response has ended.
     this.#controller?.abort(new Error('the request is settled'));
     this.#resolve(exchange);
   }
 
-  #endWait(): void {
-    if (this.#wait !== null) this.#options.agent.pending.remove(this.#url.origin, this.#wait);
+  #endDispatch(): void {
+    if (this.#dispatch !== null) this.#options.agent.pending.remove(this.#url.origin, this.#dispatch);
   }
 
   #elapsed(): number {
@@ -267,7 +271,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Then Content-Length, if there is one, speaks of a body that is not sent. */
+/** Content-Length then describes a body that is not sent. */
 function hasNoBody(status: number, headers: ResponseHeaders): boolean {
   return status === 204 || status === 304 || headers['content-length'] === '0';
 }
@@ -284,7 +288,7 @@ function flatten(headers: IncomingHttpHeaders): ResponseHeaders {
   return flat.location === undefined ? flat : { ...flat, location: readUtf8(flat.location) };
 }
 
-/** undici reads a character a byte. Many servers send addresses as bare UTF-8, and browsers follow them. */
+/** undici decodes headers as Latin-1. Many servers send URLs in unescaped UTF-8, and browsers follow them. */
 function readUtf8(value: string): string {
   const bytes = Buffer.from(value, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : value;

@@ -2,16 +2,16 @@
 
 const DAY = '(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satu?r?|sun)(?:day)?';
 
-/** A header that was sent twice has its values behind each other; the comma after the name of a day separates nothing. */
+/** If the header was sent twice, a comma separates its values. The comma after the name of a day does not. */
 const VALUES = new RegExp(`\\s*(?:${DAY},)?[^,]+`, 'gi');
 
-/** Date.parse alone would take "-5" or "12 monkeys" for a year: a date starts with the name of a day. */
+/** A date starts with the name of a day. Date.parse alone would read "-5" or "12 monkeys" as a year. */
 const DATE = new RegExp(`^${DAY},? `, 'i');
 
-/** How a date ends that says its zone; those of asctime do not. */
+/** The time zone at the end of a date. The asctime format has none. */
 const ZONE = /([a-z]|\s[+-][\d:]+)$/i;
 
-/** Milliseconds from `now` (since the epoch), 0 for a date gone by, of several the longest; null: absent or not understood. */
+/** Milliseconds from `now` (since the epoch): the longest of several, 0 for a date in the past. null: absent or invalid. */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   const values = header?.match(VALUES) ?? [];
   return values
@@ -20,10 +20,10 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 }
 
 function readValue(value: string, now: number): number | null {
-  // A number too long to be one is a long wait all the same: whoever caps it needs a number.
+  // A number too large to represent is still a long wait. The caller caps it, and needs a number for that.
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
   if (!DATE.test(value)) return null;
-  // Every HTTP date is in UTC, said or not; Date.parse would take it for local time.
+  // Every HTTP date is in UTC, but Date.parse would read one without a zone as local time.
   const date = Date.parse(ZONE.test(value) ? value : `${value} GMT`);
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }

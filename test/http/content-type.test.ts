@@ -4,13 +4,13 @@ import { contentTypeOf, isSniffed, matchesType } from '../../src/http/index.ts';
 const html = '<!DOCTYPE html><title>Hello</title>';
 const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
 
-const judged = (contentType: string | null, body: string | Buffer, more: Record<string, string> = {}) =>
+const typeFor = (contentType: string | null, body: string | Buffer, more: Record<string, string> = {}) =>
   contentTypeOf(
     { ...(contentType === null ? {} : { 'content-type': contentType }), ...more },
     Buffer.from(body),
   );
 
-describe('what is sent as HTML', () => {
+describe('a body sent as HTML', () => {
   test.each([
     ['text/html; charset=utf-8', html, 'text/html'],
     ['TEXT/HTML', 'just words', 'text/html'],
@@ -22,11 +22,11 @@ describe('what is sent as HTML', () => {
     ['text/html', '%PDF-1.7\n', 'application/pdf'],
     ['text/html', Buffer.from([1, 2, 3, 4, 5, 6]), 'application/octet-stream'],
   ])('%s, %j is %s', (contentType, body, type) => {
-    expect(judged(contentType, body)).toBe(type);
+    expect(typeFor(contentType, body)).toBe(type);
   });
 });
 
-describe('what is sent with a vague type', () => {
+describe('a body sent with a vague type', () => {
   test.each([
     [null, html, 'text/html'],
     ['nonsense', html, 'text/html'],
@@ -49,26 +49,26 @@ describe('what is sent with a vague type', () => {
     [null, Buffer.from([0, 1, 2, 3]), 'application/octet-stream'],
     [null, '\0\0\0\x18ftypmp42', 'video/mp4'],
   ])('%s, %j is %s', (contentType, body, type) => {
-    expect(judged(contentType, body)).toBe(type);
+    expect(typeFor(contentType, body)).toBe(type);
   });
 
-  test('is believed where the server forbids sniffing', () => {
+  test('keeps that type if the server forbids sniffing', () => {
     const nosniff = { 'x-content-type-options': 'nosniff' };
-    expect(judged('text/plain', html, nosniff)).toBe('text/plain');
-    expect(judged(null, html, nosniff)).toBe('text/html');
+    expect(typeFor('text/plain', html, nosniff)).toBe('text/plain');
+    expect(typeFor(null, html, nosniff)).toBe('text/html');
     expect(isSniffed({ 'content-type': 'text/plain', ...nosniff })).toBe(false);
   });
 });
 
 test.each(['application/pdf', 'image/svg+xml', 'text/css', 'application/json', 'application/rss+xml'])(
-  '%s is what it says, and its body need not be seen',
+  '%s is believed without reading the body',
   (type) => {
     expect(isSniffed({ 'content-type': type })).toBe(false);
-    expect(judged(`${type}; charset=utf-8`, html)).toBe(type);
+    expect(typeFor(`${type}; charset=utf-8`, html)).toBe(type);
   },
 );
 
-test('patterns name a type, a family, or everything', () => {
+test('a pattern matches a type, a family, or everything', () => {
   expect(matchesType('application/pdf', ['image/*', 'application/pdf'])).toBe(true);
   expect(matchesType('image/png', ['image/*'])).toBe(true);
   expect(matchesType('imagery/png', ['image/*'])).toBe(false);

@@ -5,7 +5,7 @@ import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
 import { loopbackAgent, STARTED_AT, sendForError } from './support/fetching.ts';
 import { closedPort, httpServer, listen, rawServer } from './support/servers.ts';
 
-describe('told apart, in words a person understands', () => {
+describe('the error distinguishes, in a sentence for people,', () => {
   test('a refused connection', async () => {
     const port = await closedPort();
     const failed = await sendForError(`http://127.0.0.1:${port}/`);
@@ -13,7 +13,7 @@ describe('told apart, in words a person understands', () => {
     expect(failed.message).toBe(`The connection to 127.0.0.1:${port} was refused.`);
   });
 
-  test('a name all of whose addresses refuse', async () => {
+  test('a name of which every address refuses', async () => {
     const port = await closedPort();
     const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
     const agent = loopbackAgent({ lookup: async () => addresses });
@@ -79,7 +79,7 @@ describe('told apart, in words a person understands', () => {
     });
   });
 
-  test('more encodings on top of each other than any honest server uses', async () => {
+  test('more nested encodings than an honest server uses', async () => {
     const port = await httpServer((_, response) => {
       response.setHeader('content-encoding', 'gzip, gzip, gzip');
       response.end('?');
@@ -96,7 +96,7 @@ describe('told apart, in words a person understands', () => {
     expect(failed).toMatchObject({ errorKind: 'bad-encoding', message: expect.stringContaining('"zstd"') });
   });
 
-  test('an answer that is not HTTP', async () => {
+  test('a response that is not HTTP', async () => {
     const server = await rawServer((socket) => socket.end('220 mail.test ESMTP ready\r\n'));
     const failed = await sendForError(`http://127.0.0.1:${server.port}/`);
     expect(failed).toMatchObject({
@@ -121,7 +121,7 @@ describe('told apart, in words a person understands', () => {
     });
   });
 
-  test('a certificate nobody vouches for', async () => {
+  test('an untrusted certificate', async () => {
     const server = https.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY });
     const port = await listen(server);
     const agent = loopbackAgent({ resolve: { 'secure.test': '127.0.0.1' } });
@@ -136,7 +136,7 @@ describe('told apart, in words a person understands', () => {
     expect(await sendForError(`https://other.test:${port}/`, { agent })).toMatchObject({ errorKind: 'tls' });
   });
 
-  test('https spoken to a port that knows only http', async () => {
+  test('HTTPS on a port that only serves HTTP', async () => {
     const port = await httpServer((_, response) => response.end());
     expect(await sendForError(`https://127.0.0.1:${port}/`)).toMatchObject({
       errorKind: 'tls',
@@ -144,7 +144,7 @@ describe('told apart, in words a person understands', () => {
     });
   });
 
-  test('a handshake that is hung up on', async () => {
+  test('a connection closed during the handshake', async () => {
     const server = await rawServer((socket) => socket.end());
     expect(await sendForError(`https://127.0.0.1:${server.port}/`)).toMatchObject({
       errorKind: 'tls',

@@ -9,16 +9,16 @@ import {
   sendForResponse,
   untilFree,
 } from './support/fetching.ts';
-import { serverElsewhere } from './support/server-elsewhere.ts';
 import { closedPort, rawServer } from './support/servers.ts';
+import { threadedServer } from './support/threaded-server.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
-const open = () => ({ go: true, startedAt: STARTED_AT }) as const;
-const shut = () => ({ go: false, reason: 'the lease ran out' }) as const;
+const permit = () => ({ go: true, startedAt: STARTED_AT }) as const;
+const refuse = () => ({ go: false, reason: 'the lease ran out' }) as const;
 const agentForSecure = () => loopbackAgent({ ca: CERTIFICATE, resolve: { 'secure.test': '127.0.0.1' } });
 
 describe('the gate', () => {
-  test('that opens lets the request out, and its start time comes back', async () => {
+  test('that permits the request determines its start time', async () => {
     const server = await rawServer((socket) => socket.write(OK));
     const response = await sendForResponse(`http://127.0.0.1:${server.port}/a?b`, {
       headers: { 'user-agent': 'Amble/1' },
@@ -28,19 +28,19 @@ describe('the gate', () => {
     expect(server.received()).toContain('user-agent: Amble/1\r\n');
   });
 
-  test('that stays shut on a new connection lets not one byte out', async () => {
+  test('that refuses on a new connection lets no byte out', async () => {
     const server = await rawServer((socket) => socket.write(OK));
-    const exchange = await send(`http://127.0.0.1:${server.port}/`, { gate: shut });
+    const exchange = await send(`http://127.0.0.1:${server.port}/`, { gate: refuse });
     expect(exchange).toEqual({ kind: 'refused', reason: 'the lease ran out', connected: true });
     await server.firstClosed;
     expect(server.received()).toBe('');
   });
 
-  test('that stays shut on a new secure connection lets no request out', async () => {
+  test('that refuses on a new secure connection lets no request out', async () => {
     const server = await rawServer((socket) => socket.write(OK), { secure: true });
     const exchange = await send(`https://secure.test:${server.port}/`, {
       agent: agentForSecure(),
-      gate: shut,
+      gate: refuse,
     });
     expect(exchange).toMatchObject({ kind: 'refused', connected: true });
     await server.firstClosed;
@@ -51,7 +51,7 @@ describe('the gate', () => {
     { scheme: 'http', secure: false },
     { scheme: 'https', secure: true },
   ])(
-    'that shuts on a kept-alive $scheme connection lets not one byte of the next request out',
+    'that refuses on a kept-alive $scheme connection lets no byte of the next request out',
     async ({ scheme, secure }) => {
       const server = await rawServer((socket) => socket.write(OK), { secure });
       const agent = agentForSecure();
@@ -59,7 +59,7 @@ describe('the gate', () => {
       await sendForResponse(`${origin}/first`, { agent });
       await untilFree(agent);
       const first = server.received();
-      const exchange = await send(`${origin}/second`, { agent, gate: shut });
+      const exchange = await send(`${origin}/second`, { agent, gate: refuse });
       expect(exchange).toMatchObject({ kind: 'refused', connected: false });
       await server.firstClosed;
       expect(server.received()).toBe(first);
@@ -71,39 +71,39 @@ describe('the gate', () => {
     { scheme: 'http', secure: false },
     { scheme: 'https', secure: true },
   ])(
-    'is the last thing before the wire: $scheme bytes are out before its tick ends',
+    'is called right before the write: $scheme bytes are sent before its tick ends',
     async ({ scheme, secure }) => {
-      const server = await serverElsewhere({ secure });
-      let heard: string | null = null;
+      const server = await threadedServer({ secure });
+      let arrived: string | null = null;
       await sendForResponse(`${scheme}://secure.test:${server.port}/`, {
         agent: agentForSecure(),
         gate() {
-          // Runs after the write and before the event loop turns: whatever were put off until then would not be heard.
+          // Runs after the write and before the next turn of the event loop, in which a delayed write would happen.
           process.nextTick(() => {
-            heard = server.waitForRequest(2_000);
+            arrived = server.waitForRequest(2_000);
           });
-          return open();
+          return permit();
         },
       });
-      expect(heard).toBe('request heard');
+      expect(arrived).toBe('request arrived');
     },
   );
 
-  test('is asked only when the connection stands', async () => {
-    let asked = 0;
+  test('is called only once there is a connection', async () => {
+    let calls = 0;
     const gate = () => {
-      asked += 1;
-      return open();
+      calls += 1;
+      return permit();
     };
     const server = await rawServer((socket) => socket.write(OK));
     await sendForResponse(`http://127.0.0.1:${server.port}/`, { gate });
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
     const failed = await sendForError(`http://127.0.0.1:${await closedPort()}/`, { gate });
     expect(failed).toMatchObject({ errorKind: 'refused', startedAt: null });
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
   });
 
-  test('opens once: a second dispatch of the same request is stopped before it is written', async () => {
+  test('permits a request once: a second dispatch is stopped before it is written', async () => {
     const aborted: string[] = [];
     const agent = Object.assign(loopbackAgent(), {
       dispatch(_: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
@@ -119,7 +119,7 @@ describe('the gate', () => {
     const failed = await sendForError('http://127.0.0.1/', { agent });
     expect(aborted).toEqual(['second']);
     expect(failed).toMatchObject({ errorKind: 'reset', startedAt: STARTED_AT });
-    expect(failed.message).toContain('not sent a second time');
+    expect(failed.message).toContain('not sent again');
   });
 
   test('sees a request once when the server drops a kept-alive connection as it arrives', async () => {

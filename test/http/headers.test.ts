@@ -4,7 +4,7 @@ import { identityHeaders, parseRetryAfter, productToken } from '../../src/http/i
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 describe('Retry-After', () => {
-  // Where nobody is in UTC: a date that does not say its zone must not be taken for the machine's.
+  // Not UTC: a date without a zone must not be read in the machine's own.
   beforeAll(() => void vi.stubEnv('TZ', 'America/New_York'));
   afterAll(() => void vi.unstubAllEnvs());
 
@@ -37,11 +37,11 @@ test.each([
   ['Amble/0.1 (+https://example.org/bot)', 'Amble'],
   ['MyBot', 'MyBot'],
   ['123', 'Amble'],
-])('a robots.txt addresses %s as %s', (header, token) => {
+])('the product token of %s is %s', (header, token) => {
   expect(productToken(header)).toBe(token);
 });
 
-test('every request says who sends it, with a mail address if there is one', () => {
+test('every request identifies the crawler, with an email address if there is one', () => {
   const userAgent = 'Amble/1.0 (+https://example.org/bot)';
   expect(identityHeaders({ userAgent, from: null })).toEqual({ 'user-agent': userAgent });
   expect(identityHeaders({ userAgent, from: 'crawl@example.org' })).toEqual({

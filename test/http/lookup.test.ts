@@ -16,7 +16,7 @@ async function hostsFile(text: string): Promise<string> {
 }
 
 describe('a name', () => {
-  test('has the addresses its name server gives, IPv4 first', async () => {
+  test('has the addresses of its name server, IPv4 first', async () => {
     const servers = [await nameServer({ 'both.test': ['192.0.2.1', '192.0.2.2', '2001:db8::1'] })];
     expect(await createLookup({ servers })('Both.test')).toEqual([
       { address: '192.0.2.1', family: 4 },
@@ -30,17 +30,17 @@ describe('a name', () => {
     expect(await createLookup({ servers })('six.test')).toEqual([{ address: '2001:db8::6', family: 6 }]);
   });
 
-  test('is not held up by a server that never answers for IPv6', async () => {
+  test('is not delayed by a server that never answers for IPv6', async () => {
     const servers = [await nameServer({ 'four.test': ['192.0.2.4'] }, { silentFor: 'AAAA' })];
     expect(await createLookup({ servers })('four.test')).toEqual([{ address: '192.0.2.4', family: 4 }]);
   });
 
-  test('that nobody knows is an error with its code', async () => {
+  test('that does not exist is an error with its code', async () => {
     const servers = [await nameServer({})];
     await expect(createLookup({ servers })('nowhere.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  test('of the hosts file has the address written there, also after a change', async () => {
+  test('in the hosts file has the address written there, even after a change', async () => {
     const servers = [await nameServer({})];
     const path = await hostsFile(
       '# ours\n192.0.2.7 staging.test Alias.test # both\n::1 staging.test\nnonsense x\n',
@@ -55,14 +55,14 @@ describe('a name', () => {
     expect(await lookup('staging.test')).toEqual([{ address: '192.0.2.88', family: 4 }]);
   });
 
-  test('that ends in localhost is this machine, whatever the name servers say', async () => {
+  test('that ends in localhost is this machine, whatever the name servers answer', async () => {
     const servers = [await nameServer({ 'a.localhost': ['192.0.2.1'] })];
     const lookup = createLookup({ servers, hostsFile: await hostsFile('') });
     expect(await lookup('a.localhost')).toContainEqual({ address: '127.0.0.1', family: 4 });
   });
 });
 
-test('names whose server is silent do not hold up another name, however many they are', async () => {
+test('names with an unresponsive server do not delay another name, however many there are', async () => {
   const servers = [await nameServer({ 'quick.test': ['127.0.0.1'] }, { silentOn: /^slow/ })];
   const agent = loopbackAgent({ lookup: createLookup({ servers }), connectTimeoutMs: 1_500 });
   const port = await httpServer((_, response) => response.end('here'));
@@ -76,7 +76,7 @@ test('names whose server is silent do not hold up another name, however many the
   );
 });
 
-test('a name server that cannot be reached is a failed lookup, not a refused connection', async () => {
+test('an unreachable name server is a failed lookup, not a refused connection', async () => {
   const servers = ['127.0.0.1:9'];
   const agent = loopbackAgent({ lookup: createLookup({ servers }) });
   expect(await sendForError('http://any.test/', { agent })).toMatchObject({

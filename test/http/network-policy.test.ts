@@ -5,7 +5,7 @@ import { rawServer } from './support/servers.ts';
 
 const closed = createNetworkPolicy({ allowNetwork: [], resolve: {} });
 
-describe('an address is refused by default when it is', () => {
+describe('an address is refused by default if it is special', () => {
   test.each([
     ['127.0.0.1', 'loopback'],
     ['127.255.255.254', 'loopback'],
@@ -56,8 +56,8 @@ describe('an address is refused by default when it is', () => {
   });
 });
 
-describe('networks that are allowed', () => {
-  test('open just themselves', () => {
+describe('an allowed network', () => {
+  test('permits only its own addresses', () => {
     const policy = createNetworkPolicy({
       allowNetwork: ['10.1.0.0/16', 'fd00::/8', '127.0.0.9'],
       resolve: {},
@@ -80,21 +80,22 @@ describe('networks that are allowed', () => {
     ['10.0.0.0/', 'between 0 and 32'],
     ['10.0.0.0/-1', 'between 0 and 32'],
     ['::/129', 'between 0 and 128'],
-  ])('are not made of "%s"', (text, why) => {
+  ])('cannot be written as "%s"', (text, why) => {
     expect(parseCidr(text)).toEqual({ ok: false, reason: expect.stringContaining(why) });
     expect(() => createNetworkPolicy({ allowNetwork: [text], resolve: {} })).toThrow(why);
   });
 });
 
 describe('connecting', () => {
-  const answering = () => rawServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
+  const startServer = () =>
+    rawServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
   const strictAgent = (resolve: Record<string, string> = {}) =>
     loopbackAgent({ policy: createNetworkPolicy({ allowNetwork: [], resolve }) });
 
   test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433'])(
     'to the literal address %s is refused, and nothing is contacted',
     async (host) => {
-      const server = await answering();
+      const server = await startServer();
       const url = new URL(`http://${host}:${server.port}/`).href;
       const failed = await sendForError(url, { agent: strictAgent() });
       expect(failed).toMatchObject({ errorKind: 'forbidden', startedAt: null });
@@ -113,15 +114,15 @@ describe('connecting', () => {
     },
   );
 
-  test('to a name that points inside is refused', async () => {
-    const server = await answering();
+  test('to a name that resolves to a forbidden address is refused', async () => {
+    const server = await startServer();
     const failed = await sendForError(`http://localhost:${server.port}/`, { agent: strictAgent() });
     expect(failed).toMatchObject({ errorKind: 'forbidden', startedAt: null });
     expect(server.connections()).toBe(0);
   });
 
-  test('to a name given an address by hand is judged by that address', async () => {
-    const server = await answering();
+  test('to a name with a configured address is checked by that address', async () => {
+    const server = await startServer();
     const url = `http://staging.test:${server.port}/`;
     const resolve = { 'Staging.test': '127.0.0.1' };
     expect(await sendForError(url, { agent: strictAgent(resolve) })).toMatchObject({
@@ -131,8 +132,8 @@ describe('connecting', () => {
     expect(server.received()).toContain(`host: staging.test:${server.port}`);
   });
 
-  test('uses the very answer that was judged: the name is looked up once', async () => {
-    const server = await answering();
+  test('uses the very address that was checked, because the name is looked up once', async () => {
+    const server = await startServer();
     const answers = ['127.0.0.1', '192.168.0.1'];
     let lookups = 0;
     const agent = loopbackAgent({
@@ -144,8 +145,8 @@ describe('connecting', () => {
     expect(lookups).toBe(1);
   });
 
-  test('passes over the forbidden ones among the addresses of a name', async () => {
-    const server = await answering();
+  test('skips the forbidden addresses of a name', async () => {
+    const server = await startServer();
     const agent = loopbackAgent({
       lookup: async () => [
         { address: '192.168.0.1', family: 4 },
@@ -158,7 +159,7 @@ describe('connecting', () => {
   });
 
   test('under a strict policy never reuses a connection made under an open one', async () => {
-    const server = await answering();
+    const server = await startServer();
     const url = `http://127.0.0.1:${server.port}/`;
     const pool = createAgentPool();
     const open = {

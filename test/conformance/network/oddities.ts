@@ -121,7 +121,7 @@ export const ODDITIES: readonly Oddity[] = [
     'drips',
     (socket) =>
       drip(socket, head('HTTP/1.1 200 OK', 'Content-Type: text/html', 'Content-Length: 90000'), '.'),
-    timedOut('timeout', /was not done within 2 s/),
+    timedOut('timeout', /did not finish within 2 s/),
   ),
 
   // Size

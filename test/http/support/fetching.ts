@@ -1,4 +1,4 @@
-/** sendRequest with everything open and generous, to be narrowed by each test. */
+/** sendRequest with generous defaults, which each test narrows down. */
 import type { Agent } from 'undici';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { AgentOptions } from '../../../src/http/agent.ts';
@@ -53,7 +53,7 @@ export async function sendForError(
   return exchange;
 }
 
-/** undici gives a connection a turn of the event loop after a response before it uses it again. */
+/** undici reuses a connection only in the turn of the event loop after the response. */
 export async function untilFree(agent: Agent): Promise<void> {
   await vi.waitFor(() => {
     expect(Object.values(agent.stats)).toMatchObject([{ connected: 1, running: 0, free: 1 }]);

@@ -1,4 +1,4 @@
-/** A name server on loopback that knows a few names: datagrams as RFC 1035 has them, one question each. */
+/** A name server on loopback that knows a few names (RFC 1035, one question per datagram). */
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -13,7 +13,7 @@ export interface Silence {
   silentFor?: keyof typeof TYPES;
 }
 
-/** Gives its address:port. */
+/** Returns its address:port. */
 export async function nameServer(
   names: Record<string, readonly string[]>,
   { silentOn, silentFor }: Silence = {},
@@ -48,7 +48,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** Its name is a pointer to the question's. */
+/** Its name is a pointer to that of the question. */
 function record(type: number, address: Buffer): Buffer {
   const head = Buffer.alloc(12);
   head.writeUInt16BE(0xc000 | HEADER_BYTES, 0);

@@ -1,4 +1,4 @@
-/** Real servers on loopback, closed when the test that opened them ends. */
+/** Real servers on loopback, closed when their test ends. */
 import http from 'node:http';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -7,21 +7,21 @@ import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
 
 export interface RawServer {
   port: number;
-  /** Every byte that arrived so far over all connections, decrypted. */
+  /** Every byte received so far on all connections, decrypted. */
   received(): string;
   connections(): number;
-  /** When the first connection is gone, and with it all that could still have arrived. */
+  /** When the first connection has closed, so that nothing more can arrive. */
   firstClosed: Promise<void>;
 }
 
-/** Speaks bytes, for what no HTTP library would send. With `secure`, it speaks them as secure.test. */
+/** Sends raw bytes that an HTTP library would not send. With `secure`, over TLS as secure.test. */
 export async function rawServer(
   onRequest: (socket: net.Socket) => void,
   { secure = false } = {},
 ): Promise<RawServer> {
   let received = '';
   const sockets: net.Socket[] = [];
-  const talk = (socket: net.Socket): void => {
+  const serve = (socket: net.Socket): void => {
     socket.on('error', () => socket.destroy());
     socket.on('data', (bytes) => {
       received += bytes.toString('latin1');
@@ -29,8 +29,8 @@ export async function rawServer(
     });
   };
   const server = secure
-    ? tls.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, talk)
-    : net.createServer(talk);
+    ? tls.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, serve)
+    : net.createServer(serve);
   const firstClosed = new Promise<void>((resolve) => {
     server.on('connection', (socket: net.Socket) => {
       sockets.push(socket);
@@ -51,7 +51,7 @@ export async function httpServer(handler: http.RequestListener): Promise<number>
   return port;
 }
 
-/** A port on which nobody listens: just given back, and not in a range that is handed out again soon. */
+/** A port on which nothing listens: it was just released, and the system does not reuse it soon. */
 export async function closedPort(): Promise<number> {
   const server = net.createServer();
   const port = await listen(server);

@@ -1,9 +1,9 @@
-/**
- * Addresses that a crawler has no business with: a link to them reaches into the machine or the network it runs in
- * (server-side request forgery) or leads nowhere. Data from the IANA special-purpose address registries; the first row
- * that matches names the reason.
- */
+/** Addresses and ports that a crawler must not connect to. */
 
+/**
+ * A link to one of these addresses reaches into the machine or the network that the crawler runs in (server-side request forgery),
+ * or leads nowhere. Data from the IANA special-purpose address registries. The first row that matches gives the reason.
+ */
 export interface ForbiddenRange {
   cidr: string;
   /** Completes "127.0.0.1 is ...". */
@@ -46,15 +46,31 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { cidr: 'fe80::/10', what: 'a link-local address', source: 'RFC 4291' },
   { cidr: 'fec0::/10', what: 'a site-local address', source: 'RFC 3879' },
   { cidr: 'ff00::/8', what: 'a multicast address', source: 'RFC 4291' },
-  // Only 2000::/3 is handed out as global unicast: the three rows below are all the rest.
+  // Only 2000::/3 is assigned as global unicast. The three rows below cover everything else.
   { cidr: '::/3', what: 'a reserved address', source: 'RFC 4291' },
   { cidr: '4000::/2', what: 'a reserved address', source: 'RFC 4291' },
   { cidr: '8000::/1', what: 'a reserved address', source: 'RFC 4291' },
 ];
 
-/** IPv6 forms that are only a wrapping of the IPv4 address in their last 32 bits, by which they are judged. */
+/** IPv6 addresses that only wrap the IPv4 address in their last 32 bits, which is checked instead. */
 export const IPV4_WRAPPINGS: readonly { cidr: string; source: string }[] = [
   { cidr: '::ffff:0:0/96', source: 'RFC 4291' },
   { cidr: '::ffff:0:0:0/96', source: 'RFC 7915' },
   { cidr: '64:ff9b::/96', source: 'RFC 6052' },
 ];
+
+/**
+ * Ports that browsers refuse (the "bad ports" of the Fetch standard, https://fetch.spec.whatwg.org/#port-blocking): they belong to
+ * other protocols, and an HTTP request could be crafted so that, for example, a mail server understands it.
+ */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
+/** `port` as in a URL: empty for the scheme's default. */
+export function isBlockedPort(port: string): boolean {
+  return port !== '' && BLOCKED_PORTS.has(Number(port));
+}
