@@ -81,8 +81,8 @@ export async function isPatienceOver(
   pageId: string,
   failingForMs: number,
 ): Promise<boolean> {
-  const { giveUpMs } = config.robots;
-  return failingForMs > giveUpMs && (await knownForMs(db, pageId)) > giveUpMs;
+  const { outageGiveUpMs } = config.robots;
+  return failingForMs > outageGiveUpMs && (await knownForMs(db, pageId)) > outageGiveUpMs;
 }
 
 export function givenUp(reason: string, failingForMs: number): string {

@@ -30,11 +30,11 @@ export interface RobotsConfig {
   /** How long rules are used before they are fetched again; Cache-Control chooses within these bounds. */
   fresh: FreshnessBounds;
   /** Wait after a robots.txt that could not be read; doubles with each failure ... */
-  holdMs: number;
+  retryMs: number;
   /** ... up to this. */
-  maxHoldMs: number;
+  maxRetryMs: number;
   /** Unreadable for this long, the site's pages are given up. */
-  giveUpMs: number;
+  outageGiveUpMs: number;
 }
 
 export interface AskingConfig extends Asking {
@@ -164,7 +164,7 @@ export function toConfig(
   { merged, tuning, cwd }: { merged: Record<string, unknown>; tuning: Tuning; cwd: string },
 ): AmbleConfig {
   const { contact, maxOutage } = written;
-  const { minFreshMs, maxFreshMs, holdMs, maxHoldMs } = tuning.robots;
+  const { minFreshMs, maxFreshMs, retryMs, maxRetryMs } = tuning.robots;
   const home = resolve(cwd, written.home);
   return {
     home,
@@ -188,7 +188,12 @@ export function toConfig(
       outageGiveUpMs: maxOutage,
     },
     asking: tuning.asking,
-    robots: { fresh: { minMs: minFreshMs, maxMs: maxFreshMs }, holdMs, maxHoldMs, giveUpMs: maxOutage },
+    robots: {
+      fresh: { minMs: minFreshMs, maxMs: maxFreshMs },
+      retryMs,
+      maxRetryMs,
+      outageGiveUpMs: maxOutage,
+    },
     heartbeatMs: tuning.heartbeatMs,
     parseTimeoutMs: tuning.parseTimeoutMs,
     crawl: toCrawlSettings(written, tuning.crawl),

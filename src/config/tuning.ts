@@ -59,8 +59,8 @@ const tuningSchema = z.strictObject({
       /** RFC 9309, 2.4: a copy should not be used for more than 24 hours. */
       maxFreshMs: ms(DAY_MS),
       /** Wait after a robots.txt that could not be read; doubles up to the maximum. */
-      holdMs: ms(MINUTE_MS),
-      maxHoldMs: ms(HOUR_MS),
+      retryMs: ms(MINUTE_MS),
+      maxRetryMs: ms(HOUR_MS),
     })
     .prefault({}),
   /** A fetch that has not sent a heartbeat for this long is lost with its worker, and its page asks for a new slot. */

@@ -159,9 +159,9 @@ export async function saveUnreachable(
   failure: {
     statusCode: number | null;
     error: string;
-    holdMs: number;
-    maxHoldMs: number;
-    giveUpMs: number;
+    retryMs: number;
+    maxRetryMs: number;
+    outageGiveUpMs: number;
     /** For so long a site may keep everybody away by its own Retry-After. */
     longestBlockMs: number;
     /** It may be the same failure told again: where there is a hold already, that one stands. */
@@ -170,7 +170,7 @@ export async function saveUnreachable(
 ): Promise<Hold> {
   const standing = failure.unlessHeld && (await standingHold(db, origin));
   if (standing) return holdIn(standing);
-  const silence = Math.max(failure.giveUpMs, failure.longestBlockMs + LONGEST_IN_LINE_MS);
+  const silence = Math.max(failure.outageGiveUpMs, failure.longestBlockMs + LONGEST_IN_LINE_MS);
   const [row] = await db.$queryRaw<HeldRow[]>`
     WITH earlier AS (
       SELECT origin, CASE WHEN held_until > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
@@ -178,10 +178,10 @@ export async function saveUnreachable(
     UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = earlier.failures + 1,
       failing_since = CASE WHEN earlier.failures > 0 THEN coalesce(failing_since, now()) ELSE now() END,
       claimed_until = NULL,
-      held_until = now() + least(${failure.maxHoldMs}::float8, ${failure.holdMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
+      held_until = now() + least(${failure.maxRetryMs}::float8, ${failure.retryMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
     FROM earlier WHERE robots.origin = earlier.origin
     RETURNING held_until, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at`;
-  return row ? holdIn(row) : { until: Date.now() + failure.holdMs, failingForMs: 0, rulesKnown: false };
+  return row ? holdIn(row) : { until: Date.now() + failure.retryMs, failingForMs: 0, rulesKnown: false };
 }
 
 type HeldRow = Pick<RobotsRow, 'held_until' | 'failing_for_ms' | 'fetched_at'>;

@@ -69,9 +69,9 @@ describe('with nothing configured', () => {
       asking: { slackMs: 30_000, maxSlackMs: 3_600_000, pauseMs: 5_000, quietMs: 60_000 },
       robots: {
         fresh: { minMs: 3_600_000, maxMs: 86_400_000 },
-        holdMs: 60_000,
-        maxHoldMs: 3_600_000,
-        giveUpMs: 86_400_000,
+        retryMs: 60_000,
+        maxRetryMs: 3_600_000,
+        outageGiveUpMs: 86_400_000,
       },
       parseTimeoutMs: 30_000,
       heartbeatMs: 10_000,

@@ -18,7 +18,7 @@ beforeAll(async () => {
     maxOutage: '4s',
     tuning: {
       throttle: { outageRetryMs: 1_000, maxOutageRetryMs: 1_000, maxBackoffMs: 1_500 },
-      robots: { holdMs: 50, maxHoldMs: 100 },
+      robots: { retryMs: 50, maxRetryMs: 100 },
       crawl: { longWaitMs: 50 },
     },
   });

@@ -15,7 +15,7 @@ const MAX_RETRY_AFTER_MS = 1_000;
 /** A robots.txt that fails is asked for again soon. */
 const TUNING = {
   throttle: { maxBackoffMs: 10 },
-  robots: { minFreshMs: 1, holdMs: 100, maxHoldMs: 200 },
+  robots: { minFreshMs: 1, retryMs: 100, maxRetryMs: 200 },
 };
 
 let amble: Amble;
@@ -445,7 +445,7 @@ describe('robots.txt, where patience is short,', () => {
         expect(pages).toEqual({ Fetched: 15, Blocked: 1 });
         const tries = web.arrivalsAt('turning', '/robots.txt');
         const failingMs = (tries.at(-1)?.atMs ?? 0) - (tries[1]?.atMs ?? 0);
-        expect(failingMs).toBeGreaterThan(amble.config.robots.giveUpMs);
+        expect(failingMs).toBeGreaterThan(amble.config.robots.outageGiveUpMs);
         const attempts = await attemptsOf(crawlId);
         expect(new Set(attempts.map(({ attempt }) => attempt))).toEqual(new Set([1]));
       },

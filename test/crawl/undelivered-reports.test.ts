@@ -24,7 +24,7 @@ const faults = unspoiled();
 let amble: Amble;
 let web: TestWeb;
 beforeAll(async () => {
-  amble = await startAmble({ tuning: { robots: { holdMs: 3_600_000 } } }, undefined, undefined, spoiled);
+  amble = await startAmble({ tuning: { robots: { retryMs: 3_600_000 } } }, undefined, undefined, spoiled);
 });
 afterAll(() => amble?.stop());
 afterEach(async () => {

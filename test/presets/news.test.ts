@@ -26,7 +26,7 @@ describe('the preset news', () => {
       tuning: {
         ...QUICK_TUNING,
         throttle: { ...QUICK_TUNING.throttle, outageRetryMs: 5_000, maxOutageRetryMs: 60_000 },
-        robots: { holdMs: 50, maxHoldMs: 100 },
+        robots: { retryMs: 50, maxRetryMs: 100 },
       },
     });
     web = await startWeb({

@@ -46,7 +46,7 @@ describe('where pages soon ask again, and a fetch is soon missed', () => {
           outageRetryMs: 1_500,
           maxOutageRetryMs: 1_500,
         },
-        robots: { holdMs: 100, maxHoldMs: 100 },
+        robots: { retryMs: 100, maxRetryMs: 100 },
       },
     }),
   );

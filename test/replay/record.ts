@@ -56,7 +56,7 @@ describe('on a server like any other', () => {
     startAmble({
       tuning: {
         throttle: { maxBackoffMs: 10, outageRetryMs: 1_500, maxOutageRetryMs: 1_500 },
-        robots: { holdMs: 100, maxHoldMs: 100 },
+        robots: { retryMs: 100, maxRetryMs: 100 },
         crawl: { longWaitMs: 50 },
       },
     }),

@@ -16,9 +16,9 @@ const CLAIM_MS = 60_000;
 const FAILURE = {
   statusCode: 503,
   error: 'answered 503',
-  holdMs: 60_000,
-  maxHoldMs: 4 * HOUR_MS,
-  giveUpMs: 24 * HOUR_MS,
+  retryMs: 60_000,
+  maxRetryMs: 4 * HOUR_MS,
+  outageGiveUpMs: 24 * HOUR_MS,
   longestBlockMs: 26.4 * HOUR_MS,
 };
 
@@ -107,7 +107,7 @@ test('old rules are claimed by one, and hold for the others while the refresh ru
   const { rulesKnown } = await saveUnreachable(db(), origin, FAILURE);
   expect(rulesKnown).toBe(true);
   expect(await consult()).toMatchObject({ kind: 'rules', body: 'old' });
-  await letTimePass(FAILURE.holdMs);
+  await letTimePass(FAILURE.retryMs);
   expect(await consult()).toEqual({ kind: 'claimed' });
 });
 
@@ -131,7 +131,7 @@ test.each<Partial<Reader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }
 
     await saveUnreachable(db(), origin, FAILURE);
     expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'known' });
-    await letTimePass(FAILURE.holdMs);
+    await letTimePass(FAILURE.retryMs);
     expect(await consult(other)).toEqual({ kind: 'claimed' });
     await rules('read anew', HOUR_MS, other);
     expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'read anew' });
@@ -164,9 +164,9 @@ test('failures are counted from the first of them, and a success ends the count'
   const first = await saveUnreachable(db(), origin, FAILURE);
   expect(first).toMatchObject({ rulesKnown: false });
   expect(first.failingForMs).toBeLessThan(100);
-  await letTimePass(FAILURE.holdMs);
+  await letTimePass(FAILURE.retryMs);
   const again = await saveUnreachable(db(), origin, FAILURE);
-  expect(again.failingForMs).toBeGreaterThanOrEqual(FAILURE.holdMs);
+  expect(again.failingForMs).toBeGreaterThanOrEqual(FAILURE.retryMs);
   expect(await consult()).toMatchObject({ kind: 'held', beingFetched: false });
 
   await rules('at last');
@@ -176,11 +176,11 @@ test('failures are counted from the first of them, and a success ends the count'
 
 test('tries that come slower than patience lasts still add up: a site with long gaps is given up, too', async () => {
   await consult();
-  const impatient = { ...FAILURE, giveUpMs: 1_000 };
+  const impatient = { ...FAILURE, outageGiveUpMs: 1_000 };
   await saveUnreachable(db(), origin, impatient);
-  await letTimePass(FAILURE.holdMs + 60_000);
+  await letTimePass(FAILURE.retryMs + 60_000);
   const { failingForMs } = await saveUnreachable(db(), origin, impatient);
-  expect(failingForMs).toBeGreaterThan(impatient.giveUpMs);
+  expect(failingForMs).toBeGreaterThan(impatient.outageGiveUpMs);
 });
 
 test('a site that asks for a day of patience each time it fails is failing all the while', async () => {
@@ -188,17 +188,17 @@ test('a site that asks for a day of patience each time it fails is failing all t
   await saveUnreachable(db(), origin, FAILURE);
   await letTimePass(26.4 * HOUR_MS);
   const { failingForMs } = await saveUnreachable(db(), origin, FAILURE);
-  expect(failingForMs).toBeGreaterThan(FAILURE.giveUpMs);
+  expect(failingForMs).toBeGreaterThan(FAILURE.outageGiveUpMs);
 });
 
 test('a failure long after the last hold is the first of a new row of them', async () => {
   await consult();
   await saveUnreachable(db(), origin, FAILURE);
-  await letTimePass(FAILURE.holdMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
+  await letTimePass(FAILURE.retryMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
   const anew = await saveUnreachable(db(), origin, FAILURE);
   expect(anew.failingForMs).toBeLessThan(100);
   // ... with a hold as short as the first one's.
-  expect(Math.round((anew.until - Date.now()) / FAILURE.holdMs)).toBe(1);
+  expect(Math.round((anew.until - Date.now()) / FAILURE.retryMs)).toBe(1);
 });
 
 test('a failure told again while its hold lasts changes nothing, and is one more when that is over', async () => {
@@ -210,7 +210,7 @@ test('a failure told again while its hold lasts changes nothing, and is one more
     failures: 1,
     error: FAILURE.error,
   });
-  await letTimePass(FAILURE.holdMs);
+  await letTimePass(FAILURE.retryMs);
   await saveUnreachable(db(), origin, { ...FAILURE, unlessHeld: true });
   expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({ failures: 2 });
 });
@@ -218,7 +218,7 @@ test('a failure told again while its hold lasts changes nothing, and is one more
 test('a claim is told apart from a failure, however long the origin failed before', async () => {
   await consult();
   await saveUnreachable(db(), origin, FAILURE);
-  await letTimePass(FAILURE.holdMs);
+  await letTimePass(FAILURE.retryMs);
   expect(await consult()).toEqual({ kind: 'claimed' });
   expect(await consult()).toMatchObject({ kind: 'held', beingFetched: true });
 });
@@ -227,7 +227,7 @@ test('a hold ends with one claim, as a cold origin does', async () => {
   await consult();
   await saveUnreachable(db(), origin, FAILURE);
   expect(await consult()).toMatchObject({ kind: 'held' });
-  await letTimePass(FAILURE.holdMs);
+  await letTimePass(FAILURE.retryMs);
   const answers = await atOnce(10, () => consult());
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
 });
