@@ -1,4 +1,4 @@
-/** Untrusted text becomes a URL here, once: the same page always gets the same string. */
+/** Turns untrusted text into a URL, so that one page always has the same URL. */
 import { createHash } from 'node:crypto';
 import type { UrlRules } from '../core/settings.ts';
 import { applyRules } from './rules.ts';
@@ -7,10 +7,10 @@ export type NormalisedUrl = { ok: true; url: string } | { ok: false; problem: Ur
 
 export type UrlProblem = 'invalid' | 'scheme' | 'too long';
 
-/** What common servers and sitemaps accept; beyond it lie mostly traps. */
+/** What common servers and sitemaps accept. Longer URLs are mostly traps. */
 export const MAX_URL_LENGTH = 2_000;
 
-/** The URL standard alone: for addresses that must be asked for exactly as they were given. */
+/** The URL standard alone, for URLs that must be requested exactly as given. */
 export const NO_RULES: UrlRules = {
   maxLength: MAX_URL_LENGTH,
   decodeUnreserved: false,
@@ -22,18 +22,18 @@ export const NO_RULES: UrlRules = {
 
 const PERCENT_ESCAPE = /%[0-9a-f]{2}/gi;
 
-/** `http://./` is a URL, but the name of no host. */
+/** `http://./` is a valid URL without a valid host name. */
 const EMPTY_LABEL = /^\.|\.\./;
 
-/** The one that is long by nature: a picture in a link is no page that was missed. */
+/** These URLs are long by nature. An embedded image is not a page that was skipped for its length. */
 const DATA_SCHEME = /^\s*data:/i;
 
 /**
- * Parses as browsers do (WHATWG), relative to `base` if given: host in lower case and punycode, no default port, no dot
- * segments; beyond that no fragment, no login, and escapes in upper case. Then the crawl's own rules. Idempotent.
+ * Parses like browsers (WHATWG), relative to `base` if given: host in lower case and punycode, no default port, no dot segments.
+ * Also removes fragment and credentials, and writes escapes in upper case. Then applies the crawl's own rules. Idempotent.
  */
 export function normaliseUrl(raw: string, base?: string, rules: UrlRules = NO_RULES): NormalisedUrl {
-  // Fragments and dot segments may shrink a URL, so the raw text gets some room before the cost of parsing is refused.
+  // Without fragment and dot segments a URL may get shorter, so the limit for the raw text is higher. It saves the cost of parsing.
   if (raw.length > 4 * rules.maxLength) return DATA_SCHEME.test(raw) ? otherScheme('data') : tooLong(rules);
   const url = parse(raw, base);
   if (url === null || EMPTY_LABEL.test(url.hostname))
@@ -41,23 +41,23 @@ export function normaliseUrl(raw: string, base?: string, rules: UrlRules = NO_RU
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return otherScheme(url.protocol.slice(0, -1));
   }
-  // Each of these writes the whole URL anew, and most links have none of them. `href` alone shows a bare `#`.
+  // Each assignment serialises the whole URL again, and most links need none. Only `href` shows an empty fragment.
   if (url.href.includes('#')) url.hash = '';
-  // Never sent and never logged: a login in a link is not ours to use.
+  // Credentials in a link are not ours to use: they are never sent and never logged.
   if (url.username !== '') url.username = '';
   if (url.password !== '') url.password = '';
   const standard = url.href.includes('%')
     ? url.href.replace(PERCENT_ESCAPE, (triplet) => triplet.toUpperCase())
     : url.href;
   const ruled = applyRules(standard, rules);
-  // What a rule took away may leave a dot segment behind.
+  // Removing a part may leave a dot segment behind.
   const normalised = ruled === standard ? standard : new URL(ruled).href;
   return normalised.length > rules.maxLength ? tooLong(rules) : { ok: true, url: normalised };
 }
 
 /**
- * Where a redirect leads. A server that answers a page by redirecting it to its own address with a session id or a
- * parameter more means that address exactly: by the rules it would be the page itself, and lost.
+ * The target of a redirect. A server may redirect a page to its own URL with an additional session id or parameter. The rules
+ * would remove it, and the redirect would lead to the page itself, so in this case the target is kept exactly.
  */
 export function normaliseRedirect(location: string, from: string, rules: UrlRules): NormalisedUrl {
   const target = normaliseUrl(location, from, rules);
@@ -69,7 +69,7 @@ export function urlHash(url: string): Buffer {
   return createHash('sha256').update(url).digest();
 }
 
-/** Not by URL.canParse: it costs as much again, and Node 20's says yes to some host names that then throw, as "Ã\u0080". */
+/** URL.canParse would double the cost, and in Node 20 it accepts host names that then throw, such as "Ã\u0080". */
 function parse(raw: string, base: string | undefined): URL | null {
   try {
     return new URL(raw, base);

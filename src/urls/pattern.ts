@@ -1,7 +1,7 @@
 /**
- * Patterns of URLs: plain text in which `*` stands for anything, nothing included. One that begins with `/` is compared
- * with path and query, any other with the whole URL; always from end to end, in the URL's own case. Not regular
- * expressions: a frontier of millions of hostile URLs must not meet one that explodes.
+ * URL patterns: text in which `*` matches anything, including nothing. A pattern that starts with `/` is compared with path and
+ * query, any other with the whole URL. It has to match from start to end, case-sensitively. They are not regular expressions,
+ * because millions of hostile URLs must not meet one that backtracks.
  */
 
 /** `url` is a normalised URL. */
@@ -13,7 +13,7 @@ function pathAndQuery(url: string): string {
   return url.slice(url.indexOf('/', url.indexOf('://') + 3));
 }
 
-/** The first place for each piece is the best one: it leaves the most to the pieces after it. So nothing is tried twice. */
+/** The first occurrence of each piece is always good enough, because it leaves the most for the pieces after it. */
 function matches(pattern: string, text: string): boolean {
   const [head = '', ...pieces] = pattern.split('*');
   if (!text.startsWith(head)) return false;

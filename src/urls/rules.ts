@@ -1,19 +1,19 @@
 /**
- * What a crawl may change in a URL beyond the URL standard, each rule with a switch of its own: they judge that two
- * addresses are one page, which only a site itself knows for certain.
+ * Optional rules that change a URL beyond the URL standard. They assume that two URLs are one page, which only the site knows for
+ * certain, so each can be switched off.
  */
 import type { UrlRules } from '../core/settings.ts';
 import { isSessionParameter, withoutSession } from './session-ids.ts';
 import { TRACKING_PARAMETERS, TRACKING_PREFIXES } from './tracking-parameters.ts';
 
 /**
- * RFC 3986, 2.3: to write these as an escape or as themselves makes no difference to anybody. The first alternative is a
- * `%` that begins no escape, with the escapes after it: unescaped they could make one that was not there before.
+ * RFC 3986, 2.3: these characters mean the same with and without their escape. The first alternative is a `%` that does not start
+ * an escape, with the escapes after it: decoding them could create an escape that was not there before.
  */
 const UNRESERVED_ESCAPE =
   /%(?![\dA-F]{2})[\dA-F]?(?:%[\dA-F]{2})*|%(2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][\dA])/gi;
 
-/** `href` is serialised by the URL standard, with escapes in upper case and without a fragment. */
+/** `href` is a serialised URL with escapes in upper case and without a fragment. */
 export function applyRules(href: string, rules: UrlRules): string {
   const written = rules.decodeUnreserved ? decodeUnreserved(href) : href;
   const cut = written.indexOf('?');
@@ -36,7 +36,7 @@ function decodeUnreserved(text: string): string {
 
 interface Parameter {
   text: string;
-  /** As its reader sees it, whether unescaping is switched on or not. */
+  /** Decoded, whether or not `decodeUnreserved` is on. */
   name: string;
   value: string;
 }
@@ -46,7 +46,7 @@ function queryOf(query: string, rules: UrlRules): string {
   const kept = parameters.filter((parameter) => !isStripped(parameter, rules));
   if (rules.sortQuery) {
     const named = kept.filter(({ text }) => text !== '');
-    // Stable: parameters of one name are a list, whose order is its meaning.
+    // Stable, because parameters of one name are a list, whose order matters.
     named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     return named.length === 0 ? '' : `?${joined(named)}`;
   }

@@ -1,4 +1,4 @@
-/** How far a crawl may wander from its seeds. */
+/** Which links a crawl follows. */
 import type { Scope, TrapLimits } from '../core/settings.ts';
 import { hostnameOf, siteOf } from './hosts.ts';
 import { matchesPattern } from './pattern.ts';
@@ -7,20 +7,19 @@ import { detectTrap, type TrapReason } from './traps.ts';
 
 export interface ScopeRule {
   scope: Scope;
-  /** Host names of the seeds and of where their redirects led. */
+  /** Host names of the seeds and of the targets of their redirects. */
   seedHosts: readonly string[];
 }
 
-/** What a link is judged by. */
 export interface FollowRule extends ScopeRule {
-  /** Patterns, of which one must match; none: everything does. */
+  /** At least one of these patterns must match. Empty: everything is included. */
   include: readonly string[];
-  /** Patterns, of which none may match. */
+  /** None of these patterns may match. */
   exclude: readonly string[];
   traps: TrapLimits;
 }
 
-/** Why a link did not become a page: counted for each page, shown for the crawl. */
+/** Why a link did not become a page. Counted for each page, and shown for the crawl. */
 export type SkipReason =
   | 'nofollow'
   | 'out of scope'

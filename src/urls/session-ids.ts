@@ -1,6 +1,6 @@
-/** Session ids in URLs: each visit finds every page under a new address, so a crawl that keeps them never ends. */
+/** Session ids in URLs. Every visit sees new URLs for all pages, so a crawl that keeps them never ends. */
 
-/** Names that the platforms behind them use for nothing else; in lower case. */
+/** Names that their platforms use for nothing else, in lower case. */
 const SESSION_PARAMETERS: ReadonlySet<string> = new Set([
   'jsessionid',
   'phpsessid',
@@ -12,10 +12,10 @@ const SESSION_PARAMETERS: ReadonlySet<string> = new Set([
   'xtcsid',
 ]);
 
-/** Common words as well: `?sid=7` chooses a page, `?sid=` with a long random text is a session. */
+/** Names with other uses too: `?sid=7` selects a page, `?sid=` with a long random value is a session. */
 const AMBIGUOUS_PARAMETERS: ReadonlySet<string> = new Set(['sid', 'sessionid', 'session_id', 'sessid', 's']);
 
-const RANDOM_TEXT = /^(?=.*\d)(?=.*[a-z])[\da-z]{24,128}$/i;
+const RANDOM_VALUE = /^(?=.*\d)(?=.*[a-z])[\da-z]{24,128}$/i;
 
 /** Servlet containers append it to the last segment: `/shop;jsessionid=1A2B`. */
 const MATRIX_PARAMETER = /;(?:jsessionid|phpsessid)=[^/;]*/gi;
@@ -28,7 +28,7 @@ export function isSessionParameter(name: string, value: string): boolean {
   return (
     SESSION_PARAMETERS.has(name) ||
     name.startsWith('aspsessionid') ||
-    (AMBIGUOUS_PARAMETERS.has(name) && RANDOM_TEXT.test(value))
+    (AMBIGUOUS_PARAMETERS.has(name) && RANDOM_VALUE.test(value))
   );
 }
 

@@ -1,9 +1,9 @@
 /**
- * Query parameters that say where a visitor came from, not which page is wanted. Only names that their makers document
- * for that purpose and that nobody uses for anything else: `ref`, `source` or `cid` choose content on many sites.
+ * Query parameters that tell where a visitor came from and do not select a page. Only names that are documented for this purpose
+ * and have no other use: `ref`, `source` or `cid` select content on many sites.
  */
 
-/** In lower case, as names are compared. */
+/** In lower case. */
 export const TRACKING_PARAMETERS: ReadonlySet<string> = new Set([
   // Google Ads and Analytics
   'gclid',
@@ -51,5 +51,5 @@ export const TRACKING_PARAMETERS: ReadonlySet<string> = new Set([
   'irclickid',
 ]);
 
-/** Families of which every member is one. */
+/** Every parameter with one of these prefixes is a tracking parameter. */
 export const TRACKING_PREFIXES: readonly string[] = ['utm_', 'hsa_', 'pk_', 'piwik_', 'mtm_', 'matomo_'];

@@ -1,18 +1,18 @@
-/** Kinds of page, known by their URL: see src/urls/pattern.ts for what a pattern is. */
+/** Types of page, recognised by a URL pattern (see pattern.ts). */
 import type { UrlType } from '../core/settings.ts';
 import { matchesPattern } from './pattern.ts';
 
-/** Of a page whose type, if any, says nothing else. */
+/** Of a page without a type. */
 export const DEFAULT_PRIORITY = 5;
 
-/** What a page is before it is fetched: its place in line and the words it carries. */
+/** What is known about a page before it is fetched. */
 export interface PageKind {
   type: string | null;
   priority: number;
   keyword: string | null;
 }
 
-/** `url` is a normalised URL; `carried` the keyword of the page it was found on. */
+/** `url` is a normalised URL. `carried` is the keyword of the page with the link. */
 export function classifyUrl(types: readonly UrlType[], url: string, carried: string | null): PageKind {
   const type = types.find(({ pattern }) => matchesPattern(pattern, url));
   return {

@@ -38,7 +38,7 @@ const PLACES: readonly { name: string; url: (web: OddWeb) => string; expected: E
   {
     name: 'a handshake that never comes',
     url: (web) => `https://${web.host('mute')}:${web.mutePort}/`,
-    expected: timedOut('connect-timeout', /No connection to/),
+    expected: timedOut('connect-timeout', /Connecting to .* timed out/),
   },
   {
     name: 'the port of a mail server',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { inScope, originOf, politenessKey } from '../../src/urls/index.ts';
 
-describe('requests share one gap', () => {
+describe('the politeness key', () => {
   test.each([
     ['http://www.example.co.uk:8080/x', 'www.example.co.uk', 'example.co.uk'],
     ['https://EXAMPLE.org/', 'example.org', 'example.org'],
@@ -19,13 +19,13 @@ describe('requests share one gap', () => {
   });
 });
 
-test('an origin is scheme, host and port', () => {
+test('an origin consists of scheme, host and port', () => {
   expect(originOf('https://example.org/a?b')).toBe('https://example.org');
   expect(originOf('http://example.org:8080/')).toBe('http://example.org:8080');
 });
 
 describe('scope', () => {
-  test('host: just the hosts of the seeds, on any port and scheme', () => {
+  test('host: only the hosts of the seeds, with any port and scheme', () => {
     const rule = { scope: 'host', seedHosts: ['example.org', '127.0.0.2'] } as const;
     expect(inScope('https://example.org:8443/x', rule)).toBe(true);
     expect(inScope('http://127.0.0.2/', rule)).toBe(true);
@@ -41,7 +41,7 @@ describe('scope', () => {
     expect(inScope('https://other.co.uk/', rule)).toBe(false);
   });
 
-  test('site: names without a public suffix and addresses stand for themselves', () => {
+  test('site: an address, or a name without a public suffix, is its own site', () => {
     const rule = { scope: 'site', seedHosts: ['one.demo.test', '127.0.0.2', 'localhost'] } as const;
     expect(inScope('http://one.demo.test/', rule)).toBe(true);
     expect(inScope('http://two.demo.test/', rule)).toBe(false);

@@ -82,7 +82,7 @@ describe('normalising', () => {
     fc.string({ unit: 'binary' }),
   );
 
-  test('twice is the same as once', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(anyText, (raw) => {
         const once = normaliseUrl(raw, 'http://base.example/dir/page');
@@ -93,7 +93,7 @@ describe('normalising', () => {
     );
   });
 
-  test('leaves neither login nor fragment, nothing but ASCII, and is bounded', () => {
+  test('leaves only ASCII of bounded length, without credentials and fragment', () => {
     fc.assert(
       fc.property(anyText, (raw) => {
         const result = normaliseUrl(raw, 'http://base.example/dir/page');

@@ -38,13 +38,13 @@ describe('each rule, alone', () => {
     expect(ruled(path, rule)).toBe(expected);
   });
 
-  test('switched off changes nothing', () => {
+  test('has no effect when it is off', () => {
     const path = '/%7Ea;jsessionid=1?b=2&utm_source=x&a=1&phpsessid=2';
     expect(ruled(path, {})).toBe(path);
   });
 });
 
-test('a host that looks like a session id is left alone', () => {
+test('a host that looks like a session id is kept', () => {
   expect(normaliseUrl('http://;jsessionid=/x', undefined, ALL)).toMatchObject({
     url: 'http://;jsessionid=/x',
   });
@@ -53,21 +53,21 @@ test('a host that looks like a session id is left alone', () => {
 describe('a redirect', () => {
   const from = 'http://example.org/shop';
 
-  test('leads where the rules say', () => {
+  test('is normalised by the rules', () => {
     expect(normaliseRedirect('/new?utm_source=mail', from, ALL)).toEqual({
       ok: true,
       url: 'http://example.org/new',
     });
   });
 
-  test('that adds what a rule takes away is followed to the letter, not taken for a loop', () => {
+  test('that adds what a rule removes is followed exactly, instead of becoming a loop', () => {
     expect(normaliseRedirect('/shop?PHPSESSID=1', from, ALL)).toEqual({
       ok: true,
       url: 'http://example.org/shop?PHPSESSID=1',
     });
   });
 
-  test('to itself stays one', () => {
+  test('to itself stays a redirect to itself', () => {
     expect(normaliseRedirect('/shop#top', from, ALL)).toEqual({ ok: true, url: from });
   });
 });
@@ -119,7 +119,7 @@ describe('with any choice of rules', () => {
     )
     .map(([path, query]) => `http://example.org/${path.join('/')}?${query.join('&')}`);
 
-  test('normalising twice is the same as once', () => {
+  test('normalising is idempotent', () => {
     fc.assert(
       fc.property(url, rules, (raw, chosen) => {
         const once = normaliseUrl(raw, undefined, chosen);
@@ -130,7 +130,7 @@ describe('with any choice of rules', () => {
     );
   });
 
-  test('rules applied one after another, in any order, come to the same', () => {
+  test('rules can be applied in any order', () => {
     const single = (Object.keys(ALL) as (keyof UrlRules)[]).filter((key) => ALL[key] === true);
     fc.assert(
       fc.property(url, fc.shuffledSubarray(single, { minLength: single.length }), (raw, order) => {
@@ -147,7 +147,7 @@ describe('with any choice of rules', () => {
     );
   });
 
-  test('the order of parameters does not matter where they are sorted, but for those of one name', () => {
+  test('sorting makes the order of parameters irrelevant, except among those of one name', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'utm_x', 'sid'), { minLength: 2 }),
@@ -162,7 +162,7 @@ describe('with any choice of rules', () => {
     );
   });
 
-  test('no parameter is lost but those that a rule names', () => {
+  test('only parameters that a rule names are removed', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('x=1', 'y', 'z=%20', 'x=2', 'page=3')), rules, (query, chosen) => {
         const kept = ruled(`/?${query.join('&')}`, chosen).split('?')[1] ?? '';
