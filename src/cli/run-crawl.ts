@@ -24,7 +24,7 @@ export async function runCrawlInBackground(
   const session = await openSession(config, { worker: null });
   const done = new AbortController();
   try {
-    const crawl = await findOrStartCrawl({ ...session, config, crawlId, request });
+    const crawl = await findOrStartCrawl({ ...session, config, crawlId, request, options });
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, options);
     const ended = waitForEnd(crawl.handle, session.worker, { log: writeErr, signal: done.signal });
     const progress = await waitUntilOpened(session.db, crawlId, ended);

@@ -10,7 +10,7 @@ export async function cancelCommand(crawlId: string, options: CommonOptions): Pr
   const config = configFor(options);
   // With a worker: the page workflows end themselves, and no other worker may be running.
   return withSession(config, { worker: 'file' }, async (session, interrupts) => {
-    const crawl = await findOrStartCrawl({ ...session, config, crawlId, request: null });
+    const crawl = await findOrStartCrawl({ ...session, config, crawlId, request: null, options });
     if (crawl.kind === 'ended') {
       writeErr(`Crawl ${crawlId} has already ended.`);
       for (const line of renderSummary(crawl.progress)) writeOut(line);

@@ -93,7 +93,7 @@ async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOpti
     const { uiUrl } = session.engines.temporal;
     if (uiUrl) writeErr(`While the demo runs, every page is a workflow in the Temporal Web UI: ${uiUrl}`);
     const request = parseCrawlInput({ seeds: web.seeds }, config);
-    const crawl = await findOrStartCrawl({ ...session, config, crawlId: CRAWL_ID, request });
+    const crawl = await findOrStartCrawl({ ...session, config, crawlId: CRAWL_ID, request, options });
     if (crawl.kind === 'ended')
       throw new Error(`Could not empty ${config.home}; delete it, then run the demo again.`);
     const { db, worker } = session;

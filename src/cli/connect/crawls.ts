@@ -7,7 +7,7 @@ import type { Database } from '../../storage/database.ts';
 import { type Progress, readProgress } from '../../storage/reports/progress.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
-import { formatCommand } from '../common-options.ts';
+import { type CommonOptions, formatCommand } from '../common-options.ts';
 import { type RetryOptions, retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { workflowStatus } from './temporal-client.ts';
 
@@ -25,6 +25,8 @@ export interface CrawlTarget {
   crawlId: string;
   /** What to start a new crawl with; null: the crawl must exist. */
   request: CrawlRequest | null;
+  /** Of the command, for the one that an error suggests. */
+  options: CommonOptions;
 }
 
 export function hasEnded({ status }: Pick<Progress, 'status'>): boolean {
@@ -41,6 +43,7 @@ export async function findOrStartCrawl({
   config,
   crawlId,
   request,
+  options,
 }: CrawlTarget): Promise<FoundCrawl> {
   const row = await db.crawl.findUnique({ where: { id: crawlId }, select: { seeds: true } });
   const progress = row ? await readProgress(db, crawlId) : null;
@@ -53,7 +56,7 @@ export async function findOrStartCrawl({
     const handle = client.workflow.getHandle(crawlId);
     if ((await workflowStatus(client, crawlId)) === 'RUNNING') return { kind: 'open', handle, resumed: true };
     throw new BadInput(
-      `There is no crawl named ${crawlId}; add URLs to start one, or list the crawls with "${formatCommand(['status'], {})}".`,
+      `There is no crawl named ${crawlId}; add URLs to start one, or list the crawls with "${formatCommand(['status'], options)}".`,
     );
   }
   const handle = await client.workflow.start('Crawl', {
@@ -83,7 +86,8 @@ export async function resumeForgottenCrawls({
   for (const { id } of unfinished) {
     if ((await workflowStatus(client, id)) === null) forgotten.push(id);
   }
-  for (const crawlId of forgotten) await findOrStartCrawl({ client, db, config, crawlId, request: null });
+  for (const crawlId of forgotten)
+    await findOrStartCrawl({ client, db, config, crawlId, request: null, options: {} });
   return forgotten;
 }
 
