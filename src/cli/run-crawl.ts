@@ -1,16 +1,10 @@
 /** Starts or joins a crawl, works on it in this process or in the background, and shows its progress. */
 import type { AmbleConfig } from '../config/index.ts';
-import type { Progress } from '../storage/reports/progress.ts';
+import { hasEnded, type Progress } from '../storage/reports/progress.ts';
 import type { CrawlInvocation, CrawlOptions } from './commands/crawl.ts';
 import { formatCommand } from './common-options.ts';
 import { ensureUp } from './connect/background.ts';
-import {
-  type FoundCrawl,
-  findOrStartCrawl,
-  hasEnded,
-  waitForEnd,
-  waitUntilOpened,
-} from './connect/crawls.ts';
+import { type FoundCrawl, findOrStartCrawl, waitForEnd, waitUntilOpened } from './connect/crawls.ts';
 import { openSession, type Session, withSession } from './connect/session.ts';
 import { renderSummary } from './render/crawl.ts';
 import { EXIT, type ExitCode, writeErr, writeOut } from './terminal.ts';

@@ -267,9 +267,7 @@ describe('a page in progress', () => {
   });
 
   it('shows that its throttle does not answer, or that its robots.txt is unavailable', () => {
-    expect(describeWith({ page })).toBe(
-      'waiting for a slot of example.org, whose throttle does not answer; check that a worker is running.',
-    );
+    expect(describeWith({ page })).toBe('waiting for a slot of example.org, whose throttle does not answer.');
     const paused = { ...toStoredDomain(newThrottle('example.org', CONFIG), true), paused: true };
     const known = { name: 'example.org', stored: paused, writtenAt: NOW };
     const around = { ...NO_CONTEXT, domain: { domain: 'example.org', live: null, known } };
@@ -297,7 +295,7 @@ it.each<[Partial<PageReport['page']>, string]>([
     },
     'to https://other.org/, not followed: the target is out of scope.',
   ],
-  [{ status: 'Failed', attempts: 3, reason: 'Status 503.' }, 'after 3 of 3 attempts: Status 503.'],
+  [{ status: 'Failed', attempts: 3, reason: 'Status 503.' }, 'Status 503. This was attempt 3 of 3.'],
   [{ status: 'Blocked', reason: 'Disallowed by robots.txt.' }, 'Disallowed by robots.txt.'],
 ])('a page with a final status shows the reason: %o', (page, sentence) => {
   expect(describeWith({ page })).toBe(sentence);

@@ -3,6 +3,7 @@
 import type { AmbleConfig } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
 import {
+  hasEnded,
   listCrawls,
   type Progress,
   readDomains,
@@ -10,7 +11,6 @@ import {
   readProgress,
 } from '../../storage/reports/progress.ts';
 import { type CommonOptions, configFor, formatCommand, unknownCrawl } from '../common-options.ts';
-import { hasEnded } from '../connect/crawls.ts';
 import { storeName, withDatabase } from '../connect/read-session.ts';
 import { readWorkStatus, type WorkStatus } from '../connect/worker-status.ts';
 import { renderCrawl, renderCrawls } from '../render/crawl.ts';

@@ -4,7 +4,7 @@ import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporal
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type AmbleConfig, BadInput, type CrawlRequest, createCrawlInput } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
-import { type Progress, readProgress } from '../../storage/reports/progress.ts';
+import { hasEnded, type Progress, readProgress } from '../../storage/reports/progress.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
 import { type CommonOptions, formatCommand } from '../common-options.ts';
@@ -27,10 +27,6 @@ export interface CrawlTarget {
   request: CrawlRequest | null;
   /** Of the command, for the one that an error suggests. */
   options: CommonOptions;
-}
-
-export function hasEnded({ status }: Pick<Progress, 'status'>): boolean {
-  return status === 'Completed' || status === 'Cancelled' || status === 'Failed';
 }
 
 /**

@@ -2,12 +2,12 @@
 import { formatDuration } from '../../core/format.ts';
 import {
   type DomainCounts,
+  hasEnded,
   type OpenPage,
   openPages,
   type Progress,
 } from '../../storage/reports/progress.ts';
 import { type CommonOptions, formatCommand } from '../common-options.ts';
-import { hasEnded } from '../connect/crawls.ts';
 import type { WorkStatus } from '../connect/worker-status.ts';
 import { formatIn, formatPlural, indent, renderTable } from './text.ts';
 
@@ -41,69 +41,69 @@ export function renderCrawl(
   now: Date,
 ): string[] {
   const { crawl, status } = progress;
-  const inactive = hasEnded(progress) || work.active ? [] : [describeInactive(crawl, work.reason, options)];
-  const paused = status === 'Paused' ? [`To resume it: ${formatCommand(['resume', crawl], options)}`] : [];
-  const sections = [
-    renderSummary(progress, work.active),
-    inactive,
-    paused,
-    domainTable(domains),
-    openTable(open, now),
+  const hints = [
+    ...(hasEnded(progress) || work.active ? [] : [describeInactive(crawl, work.reason, options)]),
+    ...(status === 'Paused' ? [`To resume it: ${formatCommand(['resume', crawl], options)}`] : []),
   ];
-  const [first = [], ...rest] = sections.filter((lines) => lines.length > 0);
-  return [...first, ...rest.flatMap((lines) => ['', ...lines])];
+  return [
+    headline(progress, work.active),
+    ...hints,
+    ...countTables(progress),
+    '',
+    ...domainTable(domains),
+    ...openTable(open, now),
+  ];
 }
 
 export function describeInactive(crawlId: string, reason: string, options: CommonOptions): string {
   return `It is stalled: ${reason}. To continue it: ${formatCommand(['crawl', '--id', crawlId], options)}`;
 }
 
-/** `active`: whether an unfinished crawl is being worked on. */
-export function renderSummary(progress: Progress, active = true): string[] {
+/** Without asking whether an unfinished crawl is being worked on: this process has just worked on it. */
+export function renderSummary(progress: Progress): string[] {
+  return [headline(progress, true), ...countTables(progress)];
+}
+
+function countTables({ pages, sitemaps, attempts, skipped }: Progress): string[] {
   return [
-    `${headline(progress, active)}${progress.reason ? ` (${progress.reason})` : ''}`,
-    '',
-    ...countTable('Pages', progress.pages, progress.found),
-    ...optionalTable('Sitemaps', progress.sitemaps),
-    '',
-    ...countTable('Attempts', progress.attempts, sum(progress.attempts)),
-    ...optionalTable('Links not followed', progress.skipped),
+    ...countTable('Pages', pages),
+    ...countTable('Sitemaps', sitemaps),
+    ...countTable('Attempts', attempts),
+    ...countTable('Links not followed', skipped),
   ];
 }
 
 function headline(progress: Progress, active: boolean): string {
-  const name = `Crawl ${progress.crawl}`;
+  const { crawl, status, reason } = progress;
   const time = formatDuration(progress.seconds * 1_000);
   const found = `${formatPlural(progress.found, 'page')} found`;
   const open = `${formatPlural(openPages(progress), 'page')} still open`;
-  switch (progress.status) {
+  switch (status) {
     case 'Completed':
-      return `${name} completed in ${time}: ${found}.`;
+      return `Crawl ${crawl} completed in ${time}: ${found}.${because(reason)}`;
     case 'Cancelled':
-      return `${name} was cancelled after ${time}: ${found}.`;
+      return `Crawl ${crawl} was cancelled after ${time}: ${found}.${because(reason)}`;
     case 'Failed':
-      return `${name} failed after ${time}: ${found}.`;
+      return `Crawl ${crawl} failed after ${time}: ${found}.${because(reason)}`;
     case 'Running':
     case 'Paused':
-    case 'Cancelling':
-      return active
-        ? `${name} is ${progress.status.toLowerCase()}, started ${time} ago: ${found}, ${open}.`
-        : `${name} is unfinished (${progress.status}), started ${time} ago: ${found}, ${open}.`;
+    case 'Cancelling': {
+      const state = active ? status.toLowerCase() : `unfinished (${status})`;
+      return `Crawl ${crawl} is ${state}, started ${time} ago: ${found}, ${open}.${because(reason)}`;
+    }
   }
 }
 
-function optionalTable(name: string, counts: Readonly<Record<string, number>>): string[] {
-  const total = sum(counts);
-  return total === 0 ? [] : ['', ...countTable(name, counts, total)];
+function because(reason: string | null): string {
+  return reason === null ? '' : ` Reason: ${reason}${reason.endsWith('.') ? '' : '.'}`;
 }
 
-function countTable(name: string, counts: Readonly<Record<string, number>>, total: number): string[] {
+/** Nothing if there is nothing to count. */
+function countTable(name: string, counts: Readonly<Record<string, number>>): string[] {
   const rows = Object.entries(counts).filter(([, count]) => count > 0);
-  return indent(renderTable([name, 'Count'], [...rows, ['total', total]]));
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
+  if (rows.length === 0) return [];
+  const total = rows.reduce((sum, [, count]) => sum + count, 0);
+  return ['', ...indent(renderTable([name, 'Count'], [...rows, ['total', total]]))];
 }
 
 function domainTable(domains: readonly DomainCounts[]): string[] {
@@ -128,7 +128,7 @@ function openTable(pages: readonly OpenPage[], now: Date): string[] {
     nextStep(page, now),
     page.reason ?? '',
   ]);
-  return indent(renderTable(['Open page', 'Status', 'Attempts', 'Next', 'Reason'], rows));
+  return ['', ...indent(renderTable(['Open page', 'Status', 'Attempts', 'Next', 'Reason'], rows))];
 }
 
 function nextStep({ status, nextAt }: OpenPage, now: Date): string {

@@ -125,28 +125,26 @@ function nextSlot({ nextGrantAt, phase }: ThrottleView, now: Date): string {
   return phase === 'paused' ? '; no slots until the domain is resumed' : '';
 }
 
-function statFacts({
-  granted,
-  started,
-  unused,
-  lost,
-  overloaded,
-  unreachable,
-  averageDurationMs,
-  recentResponses,
-}: StoredDomain['stats']): Fact[] {
-  const failed = recentResponses.filter((response) => response !== 'ok' && response !== 'not-found').length;
+function statFacts(stats: StoredDomain['stats']): Fact[] {
+  const { granted, started, unused, lost, averageDurationMs } = stats;
   return [
-    ['Requests', `${started}, from ${formatPlural(granted, 'slot')} granted; ${unused} unused, ${lost} lost`],
-    [
-      'Problems',
-      `${overloaded} overloaded, ${unreachable} unreachable; ${failed} of the last ${recentResponses.length} failed`,
-    ],
+    ['Requests', `${started} (${formatPlural(granted, 'slot')} granted, ${unused} unused, ${lost} lost)`],
+    ['Problems', describeProblems(stats)],
     [
       'Average',
       averageDurationMs === null ? 'not known yet' : `${formatDuration(averageDurationMs)} per request`,
     ],
   ];
+}
+
+function describeProblems({ overloaded, unreachable, recentResponses }: StoredDomain['stats']): string {
+  const failed = recentResponses.filter((response) => response !== 'ok' && response !== 'not-found').length;
+  const counts = [
+    ...(overloaded > 0 ? [`${overloaded} overloaded`] : []),
+    ...(unreachable > 0 ? [`${unreachable} unreachable`] : []),
+    ...(failed > 0 ? [`${failed} of the last ${recentResponses.length} requests failed`] : []),
+  ];
+  return counts.join(', ') || 'none';
 }
 
 function rows(facts: readonly Fact[]): string[] {

@@ -28,8 +28,9 @@ export interface PageContext {
   work: WorkStatus | null;
 }
 
-export function describePage(report: PageReport, { slot, domain }: PageContext, now: Date): string {
+export function describePage(report: PageReport, context: PageContext, now: Date): string {
   const { page, crawl, robotsTrouble } = report;
+  const { slot, domain } = context;
   const stopped = crawlStopped(crawl);
   switch (page.status) {
     case 'Pending':
@@ -43,13 +44,13 @@ export function describePage(report: PageReport, { slot, domain }: PageContext, 
       if (page.nextAt !== null && page.nextAt > now) return describeWaiting(report, now);
       if (robotsTrouble !== null && robotsTrouble.heldUntil > now)
         return `its robots.txt has been unavailable since ${formatClock(robotsTrouble.since, now)} (${robotsTrouble.error}); next attempt at ${formatClock(robotsTrouble.heldUntil, now)}.`;
-      return slot === null ? describeUnanswered(page, domain, now) : describeSlot(page, slot, now);
+      return slot === null ? describeUnanswered(page, context, now) : describeSlot(page, slot, now);
     case 'Fetched':
       return `status ${page.statusCode}${page.fetchedAt === null ? '' : ` at ${formatClock(page.fetchedAt, now)}`}${page.title === null ? '.' : `, "${page.title}".`}`;
     case 'Redirected':
       return `to ${page.redirectTo}${page.reason === null ? '.' : `, ${page.reason}.`}`;
     case 'Failed':
-      return `after ${page.attempts} of ${crawl.maximumAttempts} attempts: ${page.reason ?? 'no reason on record.'}`;
+      return `${page.reason ?? 'no reason on record.'}${page.attempts === 0 ? '' : ` This was attempt ${page.attempts} of ${crawl.maximumAttempts}.`}`;
     case 'Rejected':
     case 'Blocked':
     case 'Cancelled':
@@ -131,11 +132,14 @@ function describeSlot(page: PageReport['page'], { position, domain, robots }: Sl
   }
 }
 
-function describeUnanswered(page: PageReport['page'], domain: DomainReport | null, now: Date): string {
+function describeUnanswered(page: PageReport['page'], { domain, work }: PageContext, now: Date): string {
   const block = domain && findDomainBlock(domain, originOf(page.url), now);
-  const unanswered = `waiting for a slot of ${page.domain}, whose throttle does not answer`;
-  if (!block) return `${unanswered}; check that a worker is running.`;
-  return `${unanswered}; when last stored, ${block.origin ?? 'the domain'} ${block.predicate}`;
+  const waiting = `waiting for a slot of ${page.domain}`;
+  // A stalled crawl has a line of its own in the report.
+  const unanswered = work?.active === false ? waiting : `${waiting}, whose throttle does not answer`;
+  return block
+    ? `${unanswered}; when last stored, ${block.origin ?? 'the domain'} ${block.predicate}`
+    : `${unanswered}.`;
 }
 
 type At<K> = Extract<QueuePosition, { kind: K }>;

@@ -61,6 +61,10 @@ export async function readProgress(db: Database, crawlId: string): Promise<Progr
   };
 }
 
+export function hasEnded({ status }: Pick<Progress, 'status'>): boolean {
+  return status === 'Completed' || status === 'Cancelled' || status === 'Failed';
+}
+
 export function openPages({ pages }: Progress): number {
   return OPEN_STATUSES.reduce((sum, status) => sum + pages[status], 0);
 }
