@@ -120,11 +120,11 @@ test("an input's preset overrides the installation's settings, and the input's o
 describe('the politeness key', () => {
   const seeds = ['http://a.test/'];
 
-  test('may be named if it is that of the installation', () => {
+  test('may be part of the input if it is that of the installation', () => {
     expect(parseCrawlInput({ seeds, politenessKey: 'host' }, config).settings).toEqual(defaults);
   });
 
-  test('of another kind is refused with the reason', () => {
+  test('of another kind is refused with a reason', () => {
     expect(refusal({ seeds, politenessKey: 'site' })).toBe(
       'The crawl asks for one gap per site, but this installation keeps one per host, and a server with two gaps would be asked too often: leave "politenessKey" out, or change it for the whole installation.',
     );
@@ -145,7 +145,7 @@ describe('the politeness key', () => {
   });
 });
 
-describe('a refusal is one sentence', () => {
+describe('an error is one sentence', () => {
   test.each([
     [undefined, /must be one JSON object such as \{"seeds"/],
     ['https://example.org/', /must be one JSON object/],

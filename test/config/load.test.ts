@@ -24,7 +24,7 @@ function load(env: Record<string, string> = {}, flags: Record<string, unknown> =
   return loadConfig({ env, cwd, flags });
 }
 
-/** The sentence it refuses with. */
+/** The message of the error. */
 function refusal(env: Record<string, string> = {}, flags: Record<string, unknown> = {}): string {
   try {
     load(env, flags);
@@ -151,7 +151,7 @@ describe('sources', () => {
     expect(delayOf({ AMBLE_DELAY: '2s' }, { delay: '1s' })).toBe(1_000);
   });
 
-  test('each may set a part of a group', () => {
+  test('each source may set part of a group', () => {
     writeConfig({ retry: { initialInterval: '15m', jitter: '5m' } });
     expect(load({ AMBLE_RETRY_JITTER: '1m' }).crawl.retry).toMatchObject({
       initialIntervalMs: 900_000,
@@ -166,7 +166,7 @@ describe('sources', () => {
     expect(load()).toMatchObject(config);
   });
 
-  test('tables and lists of rules may be written in a variable as in the file, and replace what is below', () => {
+  test('a variable may hold a table or list as JSON, which replaces that of lower sources', () => {
     writeConfig({ domains: { 'a.test': { delay: '1s' }, 'b.test': { delay: '1s' } } });
     const { domains, urlTypes } = load({
       AMBLE_DOMAINS: '{"B.test.": {"delay": "30s", "targetConcurrency": "none"}}',
@@ -178,7 +178,7 @@ describe('sources', () => {
     expect(urlTypes).toEqual([{ name: 'search', pattern: '/search*', priority: 1, keyword: null }]);
   });
 
-  test('"none" lifts the rules of a lower source', () => {
+  test('"none" removes the rules of a lower source', () => {
     writeConfig({ domains: { 'a.test': { delay: '1s' } }, preset: 'shop' });
     expect(load({ AMBLE_DOMAINS: 'none', AMBLE_URL_TYPES: 'none' }).crawl).toMatchObject({
       domains: {},
@@ -186,7 +186,7 @@ describe('sources', () => {
     });
   });
 
-  test('the usual names of Temporal and Postgres are understood', () => {
+  test('the variables of Temporal and Postgres tools are read', () => {
     const env = {
       TEMPORAL_ADDRESS: 'temporal.example:7233',
       TEMPORAL_NAMESPACE: 'crawls',
@@ -220,12 +220,12 @@ describe('sources', () => {
     expect(load({ AMBLE_CONFIG: 'other.json' }).taskQueue).toBe('other');
   });
 
-  test('"none" lifts a limit that a lower source set', () => {
+  test('"none" removes the limit of a lower source', () => {
     writeConfig({ maxPages: 10 });
     expect(load({ AMBLE_MAX_PAGES: 'none' }).crawl.maxPages).toBeNull();
   });
 
-  test('the contact becomes part of the User-Agent, once', () => {
+  test('the contact is added to the User-Agent unless it is there already', () => {
     const contact = 'https://example.org/bot';
     expect(load({ AMBLE_CONTACT: contact }).userAgent).toBe(`Amble/${packageVersion} (+${contact})`);
     const userAgent = `MyBot/2.0 (${contact})`;
@@ -240,7 +240,7 @@ describe('what is not a setting', () => {
     expect(load({}, { order: 'shuffled' }).crawl.warmup.pending).toBe(15);
   });
 
-  test('can be changed by tests, part by part, and not in the file', () => {
+  test('can be changed by tests, in part, but not in the config file', () => {
     const env = { AMBLE_TEST_TUNING: '{"heartbeatMs": 2000, "crawl": {"window": 1}}' };
     const { heartbeatMs, crawl } = load(env);
     expect({ heartbeatMs, window: crawl.window, longWaitMs: crawl.longWaitMs }).toEqual({
@@ -255,7 +255,7 @@ describe('what is not a setting', () => {
 });
 
 describe('a preset', () => {
-  test('counts where it is named: under what its own source and nearer ones say, above the others', () => {
+  test('overrides lower sources, and is overridden by its own source and those above', () => {
     writeConfig({ preset: 'shop', delay: '3s', concurrency: 2 });
     expect(load().crawl).toMatchObject({ delay: { minMs: 3_000 }, concurrency: 2, order: 'shuffled' });
     expect(load({ AMBLE_CONCURRENCY: '7' }, { preset: 'broad' }).crawl).toMatchObject({
@@ -269,7 +269,7 @@ describe('a preset', () => {
     });
   });
 
-  test('leaves nothing over of another one below it', () => {
+  test('replaces the preset of a lower source completely', () => {
     writeConfig({ preset: 'shop' });
     const replaced = load({}, { preset: 'smallweb' });
     expect(replaced).toEqual(load({ AMBLE_PRESET: 'smallweb' }));
@@ -277,14 +277,14 @@ describe('a preset', () => {
     expect(replaced).toEqual(load());
   });
 
-  test('that does not exist is refused with the names of those that do', () => {
+  test('that is unknown is refused with the names of all presets', () => {
     expect(refusal({}, { preset: 'gentle' })).toBe(
       '--preset is "gentle", but must be one of smallweb, shop, news, broad.',
     );
   });
 });
 
-describe('a refusal is one sentence that names the source, the value and what is wanted', () => {
+describe('an error is one sentence with the source, the value and what is expected', () => {
   test('of a flag', () => {
     expect(refusal({}, { delay: 'soon' })).toBe(
       '--delay is "soon", but must be a duration such as "10s" or a range such as "5s-15s", the shorter first, at most 24h.',
@@ -318,7 +318,7 @@ describe('a refusal is one sentence that names the source, the value and what is
     expect(refusal()).toMatch(/^"fetch\.maxBodySize" in amble\.config\.json is "huge", but must be a size/);
   });
 
-  test('of a group that is not one', () => {
+  test('of a value in place of a group', () => {
     writeConfig({ retry: '3 times' });
     expect(refusal()).toBe('"retry" in amble.config.json is "3 times", but must be an object.');
   });
@@ -329,7 +329,7 @@ describe('a refusal is one sentence that names the source, the value and what is
     expect(refusal()).toMatch(/^"retry\.attempts" in amble\.config\.json is not a setting/);
   });
 
-  test('of a file that is missing although named, or is not JSON', () => {
+  test('of a named file that is missing, or is not JSON', () => {
     expect(refusal({}, { config: 'missing.json' })).toBe(
       'The configuration file missing.json cannot be read (ENOENT).',
     );
@@ -345,7 +345,7 @@ describe('a refusal is one sentence that names the source, the value and what is
     expect(sentence).not.toContain('secret');
   });
 
-  test('of a User-Agent that would smuggle in a header', () => {
+  test('of a User-Agent with a line break, which would add a header', () => {
     expect(refusal({ AMBLE_USER_AGENT: 'Bot/1\r\nX-Evil: 1' })).toMatch(
       /^AMBLE_USER_AGENT is .* printable ASCII/,
     );

@@ -17,20 +17,20 @@ function waitsOf(preset: string): [number, number][] {
   ]);
 }
 
-test('the list of names is the list of presets', () => {
+test('the names list every preset', () => {
   expect([...PRESET_NAMES].sort()).toEqual(Object.keys(PRESETS).sort());
 });
 
-test('every preset decides about the same things, so that none leaves another one’s choice standing', () => {
+test('all presets set the same keys, so that each replaces another completely', () => {
   const decided = PRESET_NAMES.map((name) => Object.keys(PRESETS[name]).sort());
   for (const keys of decided) expect(keys).toEqual(decided[0]);
 });
 
-test('without a preset a crawl is as smallweb', () => {
+test('the default preset is smallweb', () => {
   expect(loadConfig({ env: {}, cwd: '/' }).crawl).toEqual(crawlOf('smallweb'));
 });
 
-test('each keeps the gap its people asked for', () => {
+test('each has its delay', () => {
   const delays = PRESET_NAMES.map((name) => [name, crawlOf(name).delay]);
   expect(Object.fromEntries(delays)).toEqual({
     smallweb: { minMs: 10_000, maxMs: 10_000 },
@@ -40,7 +40,7 @@ test('each keeps the gap its people asked for', () => {
   });
 });
 
-test('each waits between attempts as its people asked for', () => {
+test('each has its waits between attempts', () => {
   expect(waitsOf('smallweb')).toEqual([
     [60, 60],
     [60, 60],
@@ -76,7 +76,7 @@ test.each([
   expect(classifyUrl(urlTypes, url, null).type).toBe(type);
 });
 
-test('whatever a source says explicitly holds, under every preset', () => {
+test('an explicit setting overrides the preset of its own and of lower sources', () => {
   const presets = fc.constantFrom(...PRESET_NAMES);
   fc.assert(
     fc.property(

@@ -17,19 +17,19 @@ const settings = loadConfig({
 
 const delayAt = (domain: string) => politenessFor(settings, domain).delay.minMs;
 
-test('a rule stands for what the crawl says, at its domain and those below', () => {
+test('a rule replaces the crawl’s values for its domain and those below', () => {
   expect(delayAt('example.org')).toBe(30_000);
   expect(delayAt('www.example.org')).toBe(30_000);
   expect(delayAt('a.b.example.org')).toBe(30_000);
 });
 
-test('a rule is nothing to other domains, however alike their names', () => {
+test('a rule does not apply to other domains with a similar name', () => {
   expect(delayAt('example.com')).toBe(5_000);
   expect(delayAt('badexample.org')).toBe(5_000);
   expect(delayAt('org')).toBe(5_000);
 });
 
-test('of several the most specific one counts, alone; what it leaves open is the crawl’s', () => {
+test('only the most specific rule applies; what it does not set comes from the crawl', () => {
   expect(politenessFor(settings, 'x.fast.example.org')).toEqual({
     delay: { minMs: 5_000, maxMs: 5_000 },
     concurrency: 4,
@@ -37,7 +37,7 @@ test('of several the most specific one counts, alone; what it leaves open is the
   });
 });
 
-test('a host that is called like a method of objects has no rule', () => {
+test('a host named like a property of every object has no rule', () => {
   expect(ruleFor(settings.domains, 'constructor')).toBeNull();
   expect(ruleFor(settings.domains, 'x.toString')).toBeNull();
 });

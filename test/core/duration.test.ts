@@ -40,7 +40,7 @@ describe('a duration', () => {
     expect(parseDuration(written)).toBeUndefined();
   });
 
-  test('reads back exactly as it was written', () => {
+  test('is parsed back exactly as it was written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MAX_DURATION_MS }), (ms) => {
         expect(parseDuration(serializeDuration(ms))).toBe(ms);
@@ -80,7 +80,7 @@ describe('a size', () => {
     expect(parseBytes(written)).toBeUndefined();
   });
 
-  test('reads back exactly as it was written', () => {
+  test('is parsed back exactly as it was written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 - 1 }), (bytes) => {
         expect(parseBytes(formatBytes(bytes))).toBe(bytes);

@@ -1,10 +1,10 @@
-/** Row 5 of what was asked for: the throughput of a broad crawler with hundreds of domains. */
+/** A broad crawler: hundreds of domains, a little of each. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_TUNING, quickened } from './support.ts';
+import { gapsOf, pageOf, SHORT_TUNING, shortened } from './support.ts';
 
-const { input, settings } = quickened('broad');
+const { input, settings } = shortened('broad');
 
 const SMALL = Array.from({ length: 8 }, (_, n) => `small${n}`);
 const HUGE_PAGES = 48;
@@ -14,11 +14,11 @@ describe('the preset broad', () => {
   let web: TestWeb;
   let crawlId: string;
   let pages: Record<string, number>;
-  /** Most places that one domain was seen to hold. */
+  /** Most pages of one domain that were queued at a time. */
   let mostOpen = 0;
 
   beforeAll(async () => {
-    amble = await startAmble({ tuning: QUICK_TUNING });
+    amble = await startAmble({ tuning: SHORT_TUNING });
     const sites: Record<string, Site> = {
       hub: (path) =>
         path === '/' ? { body: links(...['huge', ...SMALL].map((host) => web.url(host))) } : undefined,
@@ -52,23 +52,23 @@ describe('the preset broad', () => {
     await web?.stop();
   });
 
-  it('goes to any domain it finds, and all pages are accounted for', () => {
+  it('crawls every domain it finds, and accounts for all pages', () => {
     expect(pages).toEqual({ Fetched: 1 + (HUGE_PAGES + 1) + 2 * SMALL.length, Redirected: SMALL.length });
   });
 
-  it('lets a huge domain hold a handful of places, however long its run of URLs', () => {
+  it('queues only a few pages of a huge domain at a time', () => {
     expect(mostOpen).toBeGreaterThan(1);
     expect(mostOpen).toBeLessThanOrEqual(4);
   });
 
-  it('is through with the small domains while the huge one goes on', () => {
+  it('finishes the small domains while the huge one continues', () => {
     const lastOf = (host: string) => web.arrivalsAt(host).at(-1)?.atMs ?? 0;
     const small = Math.max(...SMALL.map(lastOf));
     const hugeLeft = web.arrivalsAt('huge').filter(({ atMs }) => atMs > small).length;
     expect(hugeLeft).toBeGreaterThan(HUGE_PAGES / 4);
   });
 
-  it('keeps a short gap all the same', async () => {
+  it('keeps a short gap', async () => {
     for (const host of ['huge', 'small0'])
       for (const { ms } of await gapsOf(amble, web.name(host)))
         expect(ms).toBeGreaterThanOrEqual(settings.delay.minMs);

@@ -1,12 +1,12 @@
-/** Row 4 of what was asked for: the fetcher of a news archive. */
+/** The fetcher of a news archive: a few large, sometimes slow sites. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_TUNING, quickened, waitsOf } from './support.ts';
+import { gapsOf, pageOf, SHORT_TUNING, shortened, waitsOf } from './support.ts';
 
-const { input, settings } = quickened('news');
+const { input, settings } = shortened('news');
 
 const LATENCY_MS = 800;
 const GONE = Array.from({ length: 10 }, (_, n) => `/${n}`);
@@ -15,7 +15,7 @@ const STORIES = Array.from({ length: 12 }, (_, n) => `/story/${n}`);
 describe('the preset news', () => {
   let amble: Amble;
   let web: TestWeb;
-  /** Nobody answers there. */
+  /** Refuses connections. */
   let away: TestWeb;
   let crawlId: string;
   let pages: Record<string, number>;
@@ -24,8 +24,8 @@ describe('the preset news', () => {
     amble = await startAmble({
       maxOutage: '8s',
       tuning: {
-        ...QUICK_TUNING,
-        throttle: { ...QUICK_TUNING.throttle, outageRetryMs: 5_000, maxOutageRetryMs: 60_000 },
+        ...SHORT_TUNING,
+        throttle: { ...SHORT_TUNING.throttle, outageRetryMs: 5_000, maxOutageRetryMs: 60_000 },
         robots: { retryMs: 50, maxRetryMs: 100 },
       },
     });
@@ -57,7 +57,7 @@ describe('the preset news', () => {
     expect(dead).toMatchObject({ status: 'Failed', attempts: 13, reason: 'Status 502.' });
   });
 
-  it('has several requests open at a slow site, never more than its bound, and their starts keep the gap', async () => {
+  it('opens several requests to a slow site, never more than its concurrency, and their starts keep the gap', async () => {
     const starts = STORIES.flatMap((path) => web.arrivalsAt('slow', path).map(({ atMs }) => atMs));
     const openAt = (ms: number) => starts.filter((at) => at <= ms && ms < at + LATENCY_MS).length;
     const open = starts.map(openAt);
@@ -67,7 +67,7 @@ describe('the preset news', () => {
       expect(ms).toBeGreaterThanOrEqual(settings.delay.minMs);
   });
 
-  it('asks a slow site less often, as if about two requests were open there at a time', async () => {
+  it('slows down for a slow site, to about two open requests', async () => {
     const gaps = (await gapsOf(amble, web.name('slow'))).map(({ minGapMs }) => minGapMs);
     for (const gap of gaps.slice(-5)) {
       expect(gap).toBeGreaterThan(LATENCY_MS / 3);
@@ -75,18 +75,18 @@ describe('the preset news', () => {
     }
   });
 
-  it('remembers that a site could not be reached: its pages stand aside instead of each trying in vain', async () => {
+  it('defers the pages of an unreachable site instead of trying each of them', async () => {
     const attempts = await amble.db.pageCrawl.findMany({
       where: { page: { crawlId, domain: away.name('gone') } },
     });
-    // Its robots.txt was never read, so that none was ever allowed; given up at last, each by one attempt instead of many.
+    // Its robots.txt was never read, so no page was ever allowed. Each is given up with one attempt.
     expect(attempts.map(({ errorKind }) => errorKind)).toEqual(Array(GONE.length).fill('robots'));
     const throttle = amble.client.workflow.getHandle(throttleId(away.name('gone')));
     const { stats } = await throttle.query(stateQuery);
     expect(stats.unreachable).toBeLessThan(GONE.length);
   });
 
-  it('has statistics on every story handled', async () => {
+  it('records statistics for every page', async () => {
     expect(pages).toEqual({ Fetched: 15, Failed: 1, Blocked: GONE.length });
     const outcomes = await amble.db.pageCrawl.groupBy({
       by: ['outcome', 'statusCode'],

@@ -1,11 +1,11 @@
-/** Row 3 of what was asked for: the crawl queue of a shop crawler that had been blocked for its bursts. */
+/** A shop crawler: sites that block clients which come in bursts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_TUNING, quickened, waitsOf } from './support.ts';
+import { gapsOf, pageOf, SHORT_TUNING, shortened, waitsOf } from './support.ts';
 
-const { input, settings } = quickened('shop');
+const { input, settings } = shortened('shop');
 
 const SECOND_SEED_TAKES_MS = 1_000;
 
@@ -21,7 +21,7 @@ describe('the preset shop', () => {
 
   beforeAll(async () => {
     // Pages in the window ask at the same time; with so few of them the order on the wire is that of admission.
-    amble = await startAmble({ tuning: { ...QUICK_TUNING, crawl: { ...QUICK_TUNING.crawl, window: 2 } } });
+    amble = await startAmble({ tuning: { ...SHORT_TUNING, crawl: { ...SHORT_TUNING.crawl, window: 2 } } });
     web = await startWeb({
       lamps: (path) => {
         if (path === '/search?q=lamp') return { body: links(...products('lamp', 12), '/list?page=2') };
@@ -50,7 +50,7 @@ describe('the preset shop', () => {
     await web?.stop();
   });
 
-  it('waits a random time of 5 to 15 seconds between requests: no bursts, no beat', async () => {
+  it('waits a random time of 5 to 15 seconds between requests', async () => {
     const gaps = await gapsOf(amble, web.name('lamps'));
     expect(gaps.length).toBeGreaterThan(15);
     for (const { ms } of gaps) expect(ms).toBeGreaterThanOrEqual(settings.delay.minMs);
@@ -58,15 +58,15 @@ describe('the preset shop', () => {
     expect(new Set(drawn).size).toBeGreaterThan(5);
   });
 
-  it('goes on after the first pages only when 15 are pending', () => {
+  it('warms up: after its seeds it fetches nothing until 15 pages are pending', () => {
     const [seed] = web.arrivalsAt('chairs', '/search?q=chair');
     const later = web.arrivalsAt('lamps').filter(({ path }) => !/robots|search/.test(path));
-    // The 13 pages that the first seed led to were too few.
+    // The 13 pages found from the first seed are too few.
     for (const { atMs } of later) expect(atMs).toBeGreaterThan((seed?.atMs ?? 0) + SECOND_SEED_TAKES_MS);
     expect(later.length).toBeGreaterThan(13);
   });
 
-  it('shuffles what it found', async () => {
+  it('shuffles the pages it finds', async () => {
     const found = await amble.db.page.findMany({
       where: { crawlId, url: { contains: '/product/lamp' } },
       orderBy: { id: 'asc' },
@@ -76,23 +76,23 @@ describe('the preset shop', () => {
     const asFetched = asFound.toSorted((one, other) => arrived.indexOf(one) - arrived.indexOf(other));
     const moved = asFound.map((path, place) => Math.abs(asFetched.indexOf(path) - place));
     expect(moved).toHaveLength(12);
-    // First come, first served, none of them would have moved further than the window is wide.
+    // In the order they were found, none would move by more than the window.
     expect(Math.max(...moved)).toBeGreaterThan(3);
   });
 
-  it('asks for lists before products, so that discovery stays fed', async () => {
+  it('fetches lists before products, so that discovery continues', async () => {
     const order = web.arrivalsAt('lamps').map(({ path }) => path);
     const rank = (path: string) => order.indexOf(path);
     const productRanks = products('lamp', 12)
       .map(rank)
       .toSorted((one, other) => one - other);
-    // Every fifth slot goes to the page that has waited longest; the others by priority.
+    // Every fifth slot goes to the page that has waited longest, the others by priority.
     expect(rank('/list?page=2')).toBeLessThan(productRanks[2] ?? 0);
     expect(rank('/list?page=3')).toBeLessThan(productRanks.at(-1) ?? 0);
     expect(rank('/about')).toBeGreaterThan(rank('/list?page=3'));
   });
 
-  it('knows each page’s type by its URL and carries the keyword of its seed', async () => {
+  it('gives each page the type of its URL and the keyword of its seed', async () => {
     const exported = new Map<string, unknown>();
     for await (const { url, type, priority, keyword } of exportPages(amble.db, crawlId))
       exported.set(new URL(url).pathname + new URL(url).search, { type, priority, keyword });
@@ -103,7 +103,7 @@ describe('the preset shop', () => {
     expect(exported.get('/about')).toEqual({ type: null, priority: 5, keyword: 'lamp' });
   });
 
-  it('retries after 15, 30 and 60 minutes and more, three times, and then fails with the last error', async () => {
+  it('retries three times, after 15, 30 and 60 minutes plus jitter, then fails with the last error', async () => {
     const { initialIntervalMs } = settings.retry;
     const page = await pageOf(amble, crawlId, web.url('lamps', '/product/lamp-0'));
     expect(page).toMatchObject({ status: 'Failed', attempts: 4, reason: 'Status 503.' });
@@ -114,7 +114,7 @@ describe('the preset shop', () => {
     });
   });
 
-  it('is complete when every URL is done or has used up its retries; what it got is there', () => {
+  it('completes when every page has succeeded or used up its retries', () => {
     expect(result).toMatchObject({ pages: { Fetched: 20, Failed: 1 }, found: 21 });
   });
 });

@@ -1,10 +1,10 @@
-/** Rows 1 and 2 of what was asked for: politeness per domain, and the queue worker of a small-web crawler. */
+/** A small-web crawler: personal sites on small servers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
-import { gapsOf, pageOf, QUICK_TUNING, quickened, waitsOf } from './support.ts';
+import { gapsOf, pageOf, SHORT_TUNING, shortened, waitsOf } from './support.ts';
 
-const { input, settings } = quickened('smallweb');
+const { input, settings } = shortened('smallweb');
 
 describe('the preset smallweb', () => {
   let amble: Amble;
@@ -13,7 +13,7 @@ describe('the preset smallweb', () => {
   let pages: Record<string, number>;
 
   beforeAll(async () => {
-    amble = await startAmble({ tuning: QUICK_TUNING });
+    amble = await startAmble({ tuning: SHORT_TUNING });
     web = await startWeb({
       blog: (path) => {
         if (path === '/') return { body: `<title>Blog</title>${links('/1', '/2', '/gone', '/down')}` };
@@ -38,7 +38,7 @@ describe('the preset smallweb', () => {
     await web?.stop();
   });
 
-  it('keeps ten seconds between requests to one domain, or what its robots.txt asks for if that is more', async () => {
+  it('keeps ten seconds between requests to one domain, or its Crawl-delay if that is longer', async () => {
     const blog = await gapsOf(amble, web.name('blog'));
     const slow = await gapsOf(amble, web.name('slow'));
     expect(blog.length).toBe(web.arrivalsAt('blog').length - 1);
@@ -47,20 +47,20 @@ describe('the preset smallweb', () => {
     for (const gap of slow) expect(gap.ms).toBeGreaterThanOrEqual(400);
   });
 
-  it('lets no domain wait for another', () => {
+  it('never lets one domain wait for another', () => {
     const order = web.arrivals.map(({ host }) => host);
     expect(order.lastIndexOf('blog')).toBeGreaterThan(order.indexOf('slow'));
     expect(order.lastIndexOf('slow')).toBeGreaterThan(order.indexOf('blog'));
   });
 
-  it('tries what fails three times, an hour apart, and then gives it up', async () => {
+  it('tries a failing page three times, an hour apart', async () => {
     const down = await pageOf(amble, crawlId, web.url('blog', '/down'));
     expect(down.attempted.map(({ outcome }) => outcome)).toEqual(['Blocked5xx', 'Blocked5xx', 'Blocked5xx']);
     for (const wait of waitsOf(down)) expect(wait).toBeGreaterThanOrEqual(settings.retry.initialIntervalMs);
     expect(down).toMatchObject({ status: 'Failed', failedAt: expect.any(Date) });
   });
 
-  it('never tries again what was refused', async () => {
+  it('does not retry a page that was refused', async () => {
     expect(web.arrivalsAt('blog', '/gone')).toHaveLength(1);
     expect(await pageOf(amble, crawlId, web.url('blog', '/gone'))).toMatchObject({
       status: 'Failed',
@@ -68,7 +68,7 @@ describe('the preset smallweb', () => {
     });
   });
 
-  it('feeds itself, and all pages are accounted for', () => {
+  it('finds pages from pages, and accounts for all of them', () => {
     expect(pages).toEqual({ Fetched: 6, Failed: 2 });
   });
 });

@@ -1,44 +1,44 @@
-/** A preset as a crawl that a test can wait for: the same policy, its clocks turned faster. */
+/** Presets with shorter intervals, so that tests can wait for them. */
 import { loadConfig } from '../../src/config/index.ts';
 import type { PresetName } from '../../src/config/presets.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { Amble } from '../support/amble.ts';
 
-/** Gaps between requests: 10 s become 200 ms. */
-const PACE = 50;
+/** A delay of 10 s becomes 200 ms. */
+const DELAY_FACTOR = 50;
 
-/** Waits for another attempt: an hour becomes half a second. */
-const PATIENCE = 7_200;
+/** A retry interval of an hour becomes half a second. */
+const RETRY_FACTOR = 7_200;
 
-export interface Quickened {
+export interface ShortPreset {
   /** To be spread into a crawl's input. */
   input: Record<string, unknown>;
-  /** What it then holds to. */
+  /** The settings that this input leads to. */
   settings: Pick<CrawlSettings, 'delay' | 'retry'>;
 }
 
-export function quickened(preset: PresetName): Quickened {
+export function shortened(preset: PresetName): ShortPreset {
   const { delay, retry } = loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
-  const quick = {
-    delay: { minMs: delay.minMs / PACE, maxMs: delay.maxMs / PACE },
+  const short = {
+    delay: { minMs: delay.minMs / DELAY_FACTOR, maxMs: delay.maxMs / DELAY_FACTOR },
     retry: {
       ...retry,
-      initialIntervalMs: Math.round(retry.initialIntervalMs / PATIENCE),
-      jitterMs: Math.round(retry.jitterMs / PATIENCE),
+      initialIntervalMs: Math.round(retry.initialIntervalMs / RETRY_FACTOR),
+      jitterMs: Math.round(retry.jitterMs / RETRY_FACTOR),
     },
   };
   return {
-    settings: quick,
+    settings: short,
     input: {
       preset,
-      delay: `${quick.delay.minMs}ms-${quick.delay.maxMs}ms`,
-      retry: { initialInterval: quick.retry.initialIntervalMs, jitter: quick.retry.jitterMs },
+      delay: `${short.delay.minMs}ms-${short.delay.maxMs}ms`,
+      retry: { initialInterval: short.retry.initialIntervalMs, jitter: short.retry.jitterMs },
     },
   };
 }
 
-/** Backoff as quick as the rest; the gap it makes is for the throttle's own tests. */
-export const QUICK_TUNING = {
+/** Short backoff, too: the throttle's own tests check the gap it makes. */
+export const SHORT_TUNING = {
   throttle: { maxBackoffMs: 100 },
   crawl: { sweepIntervalMs: 200, longWaitMs: 50 },
 };
