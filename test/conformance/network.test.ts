@@ -13,7 +13,7 @@ import {
 } from './network/oddities.ts';
 import { type OddWeb, startOddWeb } from './network/web.ts';
 
-/** Oddities that are in the address or the connection, before anything is served. */
+/** Oddities of the address or the connection, before anything is served. */
 const PLACES: readonly { name: string; url: (web: OddWeb) => string; expected: Expected }[] = [
   {
     name: 'a closed port',
@@ -26,18 +26,18 @@ const PLACES: readonly { name: string; url: (web: OddWeb) => string; expected: E
     expected: failed('dns', /could not be looked up/),
   },
   {
-    name: 'a certificate nobody vouches for',
+    name: 'an untrusted certificate',
     url: (web) => `https://${web.host('untrusted')}:${web.untrustedPort}/`,
     expected: failed('tls', /No secure connection to/),
   },
   {
-    name: 'a handshake that is hung up on',
-    url: (web) => `https://${web.host('hung-up')}:${web.hangUpPort}/`,
+    name: 'a connection closed during the handshake',
+    url: (web) => `https://${web.host('closing')}:${web.closingPort}/`,
     expected: failed('tls', /closed the connection during the TLS handshake|No secure connection/),
   },
   {
-    name: 'a handshake that never comes',
-    url: (web) => `https://${web.host('mute')}:${web.mutePort}/`,
+    name: 'a handshake without a response',
+    url: (web) => `https://${web.host('no-handshake')}:${web.silentPort}/`,
     expected: timedOut('connect-timeout', /Connecting to .* timed out/),
   },
   {
@@ -71,7 +71,7 @@ const PLACES: readonly { name: string; url: (web: OddWeb) => string; expected: E
 
 const NO_RULES = { body: null, statusCode: 404, freshMs: 3_600_000, maxCrawlDelayMs: 300_000 };
 
-describe('the network layer, oddity by oddity', () => {
+describe('the network layer', () => {
   let amble: Amble;
   let web: OddWeb;
   let crawlId: string;
@@ -82,7 +82,7 @@ describe('the network layer, oddity by oddity', () => {
     web = await startOddWeb(ODDITIES);
     amble = await startAmble();
     const seeds = [...ODDITIES.map(({ name }) => oddUrl(name)), ...PLACES.map(({ url }) => url(web))];
-    // Known and empty robots.txt: what is tried here is the fetch of the page.
+    // robots.txt is known to be absent, so that only the pages are fetched.
     const origins = new Map(seeds.map((url) => [new URL(url).origin, new URL(url).hostname]));
     for (const [origin, domain] of origins) {
       const reader = { domain, agent: productToken(amble.config.userAgent) };
@@ -105,7 +105,7 @@ describe('the network layer, oddity by oddity', () => {
     await web?.stop();
   });
 
-  async function verdict(url: string) {
+  async function resultOf(url: string) {
     const normalised = new URL(url).href;
     const page = await amble.db.page.findFirstOrThrow({
       where: { crawlId, url: normalised },
@@ -128,26 +128,26 @@ describe('the network layer, oddity by oddity', () => {
   }
 
   test.each(ODDITIES)('$name: $expected.status, $expected.errorKind', async ({ name, expected }) => {
-    expect(await verdict(oddUrl(name))).toEqual(asExpected(expected));
+    expect(await resultOf(oddUrl(name))).toEqual(asExpected(expected));
   });
 
   test('XHTML is read as XML', async () => {
     const page = await amble.db.page.findFirstOrThrow({ where: { crawlId, url: oddUrl('xhtml') } });
     expect(page.title).toBe('Found');
-    expect((await verdict(`${oddUrl('xhtml')}linked`)).status).toBe('Fetched');
+    expect((await resultOf(`${oddUrl('xhtml')}linked`)).status).toBe('Fetched');
   });
 
-  test('a redirect that is not written in ASCII leads where a browser would go', async () => {
-    const target = await verdict(`${oddUrl('redirect-in-utf-8')}sch%C3%B6n`);
+  test('a redirect in unescaped UTF-8 leads where a browser would go', async () => {
+    const target = await resultOf(`${oddUrl('redirect-in-utf-8')}sch%C3%B6n`);
     expect(target).toEqual(asExpected(rejected('redirect', /Redirected to itself/)));
   });
 
-  test('a redirect into the network is refused at its own hop', async () => {
+  test('a redirect to an internal address is refused when it is followed', async () => {
     const expected = rejected('forbidden', /cloud metadata address/);
-    expect(await verdict('http://169.254.169.254/by-redirect')).toEqual(asExpected(expected));
+    expect(await resultOf('http://169.254.169.254/by-redirect')).toEqual(asExpected(expected));
   });
 
   test.each(PLACES)('$name: $expected.status, $expected.errorKind', async ({ url, expected }) => {
-    expect(await verdict(url(web))).toEqual(asExpected(expected));
+    expect(await resultOf(url(web))).toEqual(asExpected(expected));
   });
 });

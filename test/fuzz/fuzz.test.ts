@@ -127,7 +127,7 @@ describe('whatever arrives', () => {
     60_000,
   );
 
-  test('as a URL, is refused or becomes one that every part of a crawl can work with', () => {
+  test('as a URL, is refused or normalised so that every part of a crawl can use it', () => {
     const follow = { ...settings, seedHosts: ['example.org'] };
     fc.assert(
       fc.property(fc.oneof(url, fc.string({ unit: 'binary', maxLength: 500 })), (raw) => {
@@ -142,11 +142,11 @@ describe('whatever arrives', () => {
     );
   });
 
-  test('as robots.txt, is read as some rules', () => {
+  test('as robots.txt, is parsed as rules', () => {
     const path = fc.constantFrom('/', '/a', `/${'a'.repeat(500)}`, '/%2F%', '/?a=*$');
     fc.assert(
       fc.property(fc.oneof(robots, noise), path, (body, tail) => {
-        const verdict = readRobotsResponse(
+        const parsed = readRobotsResponse(
           {
             kind: 'response',
             status: 200,
@@ -160,9 +160,9 @@ describe('whatever arrives', () => {
           },
           'http://example.org/robots.txt',
         );
-        if (verdict.kind !== 'rules') throw new Error(`Expected rules, got ${verdict.kind}.`);
+        if (parsed.kind !== 'rules') throw new Error(`Expected rules, got ${parsed.kind}.`);
         const rules = inTime(() =>
-          parseRobots(verdict.text, { origin: 'http://example.org', token: 'amble' }),
+          parseRobots(parsed.text, { origin: 'http://example.org', token: 'amble' }),
         );
         expect(inTime(() => rules.isAllowed(`http://example.org${tail}`))).toBeTypeOf('boolean');
         expect(rules.crawlDelayMs ?? 1).toBeGreaterThan(0);
@@ -171,7 +171,7 @@ describe('whatever arrives', () => {
     );
   });
 
-  test('as an answer on the wire, ends as a response or as an error with a name', async () => {
+  test('as an HTTP response, ends as a response or as an error with a message', async () => {
     let answer: Uint8Array = Buffer.alloc(0);
     const server = await rawServer((socket) => socket.end(answer));
     const agent = loopbackAgent();

@@ -1,6 +1,6 @@
 /**
- * The oddities of the network layer, one row each: what a server does, and what a crawl must make of it. Bytes, not a
- * library, because no library would send most of this.
+ * The oddities of the network layer, one row each: what a server does, and how the page must end. They are raw bytes, because no
+ * library would send most of them.
  */
 import type { Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -15,12 +15,12 @@ export interface Expected {
 
 export interface Oddity {
   name: string;
-  /** Answers one request; the connection stays open unless it closes it. */
+  /** Responds to one request. The connection stays open unless this closes it. */
   serve: (socket: Socket, path: string) => void;
   expected: Expected;
 }
 
-/** Limits of the crawl that visits them, small enough to be met in a test. */
+/** Limits of the crawl, small enough to be reached in a test. */
 export const LIMITS = {
   connectTimeout: '1s',
   headersTimeout: '1s',
@@ -47,7 +47,7 @@ export function timedOut(errorKind: string, reason: RegExp): Expected {
 
 const HTML = '<!DOCTYPE html><title>Found</title><p>Text';
 
-/** As HTML it is all script, and has neither title nor links. */
+/** Parsed as HTML it would be a single script, without title and links. */
 const XHTML = `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><script src="a.js"/>
   <title>Found</title></head><body><a href="/linked">x</a></body></html>`;
 
@@ -104,7 +104,11 @@ export const ODDITIES: readonly Oddity[] = [
   ),
 
   // Connections
-  does('hangs-up', (socket) => socket.end(), failed('reset', /closed the connection without an answer/)),
+  does(
+    'closes-without-an-answer',
+    (socket) => socket.end(),
+    failed('reset', /closed the connection without an answer/),
+  ),
   does('resets', (socket) => socket.resetAndDestroy(), failed('reset', /reset the connection before/)),
   does(
     'resets-in-the-body',
@@ -158,14 +162,14 @@ export const ODDITIES: readonly Oddity[] = [
   encoded('gzip-then-brotli', 'gzip, br', brotliCompressSync(gzipSync(HTML)), fetched),
   encoded('identity', 'identity', Buffer.from(HTML), fetched),
   encoded(
-    'gzip-cut-short',
+    'truncated-gzip',
     'gzip',
     gzipSync(HTML).subarray(0, -12),
     failed('truncated', /compressed body .* ends too early/),
   ),
-  encoded('not-the-gzip-it-says', 'gzip', Buffer.from(HTML), failed('bad-encoding', /is damaged/)),
+  encoded('not-gzip', 'gzip', Buffer.from(HTML), failed('bad-encoding', /is damaged/)),
   encoded(
-    'zstd-unasked',
+    'unrequested-zstd',
     'zstd',
     Buffer.from('?'),
     failed('bad-encoding', /"zstd", which was not asked for/),
@@ -181,7 +185,7 @@ export const ODDITIES: readonly Oddity[] = [
   typed('a-picture-as-html', 'text/html', PNG, fetched),
   typed('a-picture', 'image/png', PNG, fetched),
   answers(
-    'a-type-without-end',
+    'a-very-long-type',
     head('HTTP/1.1 200 OK', `Content-Type: x/${'y'.repeat(10_000)}`, 'Content-Length: 1'),
     '?',
     rejected('type', /^.{1,200}$/),
@@ -194,7 +198,7 @@ export const ODDITIES: readonly Oddity[] = [
     rejected('type', /application\/octet-stream, sent as/),
   ),
   does(
-    'a-film-that-never-ends',
+    'an-endless-video',
     (socket) => socket.write(head('HTTP/1.1 200 OK', 'Content-Type: video/mp4')),
     rejected('type', /Not a page but video\/mp4/),
   ),
@@ -202,12 +206,12 @@ export const ODDITIES: readonly Oddity[] = [
   // Statuses
   answers('no-content', head('HTTP/1.1 204 No Content'), '', rejected('status', /204 is not a page/)),
   answers(
-    'a-part-unasked',
+    'unrequested-partial-content',
     head('HTTP/1.1 206 Part', ...length(HTML)),
     HTML,
     rejected('status', /206 is not a page/),
   ),
-  answers('not-modified-unasked', head('HTTP/1.1 304 Same'), '', rejected('status', /304 is not a page/)),
+  answers('unrequested-not-modified', head('HTTP/1.1 304 Same'), '', rejected('status', /304 is not a page/)),
   answers('gone', head('HTTP/1.1 410 Gone', 'Content-Length: 0'), '', {
     status: 'Failed',
     outcome: 'Blocked4xx',

@@ -1,4 +1,4 @@
-/** The web of oddities: one port for all of them, told apart by the first label of the host name. */
+/** Serves all oddities on one port. The first label of the host name selects one. */
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -6,16 +6,16 @@ import { CERTIFICATE, PRIVATE_KEY } from '../../http/support/certificate.ts';
 import type { Oddity } from './oddities.ts';
 
 export interface OddWeb {
-  /** Under a name of its own, so that throttles of other tests are not met. */
+  /** Unique to this test, so that it shares no throttle with others. */
   host(label: string): string;
-  /** Where the oddities are. */
+  /** Serves the oddities. */
   port: number;
-  /** Speaks TLS with a certificate that nobody vouches for. */
+  /** Serves TLS with an untrusted certificate. */
   untrustedPort: number;
-  /** Accepts connections and says nothing. */
-  mutePort: number;
-  /** Hangs up on whoever connects. */
-  hangUpPort: number;
+  /** Accepts connections and sends nothing. */
+  silentPort: number;
+  /** Closes every connection at once. */
+  closingPort: number;
   closedPort: number;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export async function startOddWeb(oddities: readonly Oddity[]): Promise<OddWeb> 
   const sockets = new Set<net.Socket>();
   const servers: net.Server[] = [];
 
-  async function listening(server: net.Server): Promise<number> {
+  async function listen(server: net.Server): Promise<number> {
     servers.push(server);
     server.on('connection', (socket: net.Socket) => {
       sockets.add(socket);
@@ -39,7 +39,7 @@ export async function startOddWeb(oddities: readonly Oddity[]): Promise<OddWeb> 
     return address.port;
   }
 
-  const port = await listening(
+  const port = await listen(
     net.createServer((socket) => {
       socket.on('data', (bytes) => {
         const request = bytes.toString('latin1');
@@ -50,14 +50,14 @@ export async function startOddWeb(oddities: readonly Oddity[]): Promise<OddWeb> 
     }),
   );
   const closing = net.createServer();
-  const closedPort = await listening(closing);
+  const closedPort = await listen(closing);
   await new Promise((resolve) => closing.close(resolve));
   return {
     host: (label) => `${label}.${suffix}`,
     port,
-    untrustedPort: await listening(tls.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY })),
-    mutePort: await listening(net.createServer()),
-    hangUpPort: await listening(net.createServer((socket) => socket.destroy())),
+    untrustedPort: await listen(tls.createServer({ cert: CERTIFICATE, key: PRIVATE_KEY })),
+    silentPort: await listen(net.createServer()),
+    closingPort: await listen(net.createServer((socket) => socket.destroy())),
     closedPort,
     async stop() {
       for (const socket of sockets) socket.destroy();
