@@ -40,6 +40,10 @@ test('the package contains what runs, its documentation, and nothing else', () =
     'README.md',
     'package.json',
   ]);
+  expect(
+    paths.filter((path) => path.startsWith('dist/src/worker/bundle/')),
+    'part of the build',
+  ).toEqual([]);
   expect(paths).toContain('dist/src/cli.js');
   expect(paths).toContain('docs/configuration.md');
   expect(paths).toContain('prisma/migrations/migration_lock.toml');
