@@ -65,7 +65,7 @@ const tuningSchema = z.strictObject({
     .prefault({}),
   /** A fetch that has not sent a heartbeat for this long is lost with its worker, and its page asks for a new slot. */
   heartbeatMs: ms(10 * SECOND_MS),
-  /** No honest document took a tenth of this. A third of it is for the tree; the rest for reading without one. */
+  /** A third of it is for building the tree, the rest for reading the document without one. The step itself ends after 2 min. */
   parseTimeoutMs: ms(30 * SECOND_MS),
   crawl: z
     .strictObject({
@@ -80,7 +80,7 @@ const tuningSchema = z.strictObject({
       longWaitMs: ms(MINUTE_MS),
       /** How often a crawl looks for pages that are due or stalled, and for its end. Pages start each other meanwhile. */
       sweepIntervalMs: ms(10 * SECOND_MS),
-      /** Links kept of one page; the rest are only counted. No page meant for people has as many. */
+      /** Links kept of one page; the rest are only counted. Bounds the transaction that records the page. */
       maxLinksPerPage: count(10_000),
     })
     .prefault({}),
