@@ -1,55 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { renderSummary } from '../../src/cli/render/crawl.ts';
 import { addSample, paceOf, renderLive, renderPlain, type Sample } from '../../src/cli/render/progress.ts';
 import { createDisplay } from '../../src/cli/render/progress-display.ts';
 import type { Progress } from '../../src/storage/reports/progress.ts';
-
-const running: Progress = {
-  crawl: 'example',
-  status: 'Running',
-  reason: null,
-  found: 1_040,
-  pages: {
-    Pending: 900,
-    Queued: 99,
-    Waiting: 1,
-    Fetched: 36,
-    Redirected: 1,
-    Rejected: 0,
-    Blocked: 1,
-    Failed: 2,
-    Cancelled: 0,
-  },
-  sitemaps: {
-    Pending: 0,
-    Queued: 0,
-    Waiting: 0,
-    Fetched: 0,
-    Redirected: 0,
-    Rejected: 0,
-    Blocked: 0,
-    Failed: 0,
-    Cancelled: 0,
-  },
-  attempts: {
-    Success: 37,
-    Rejected: 0,
-    Blocked4xx: 2,
-    Blocked5xx: 1,
-    BlockedRobots: 1,
-    Failed: 0,
-    Timeout: 0,
-  },
-  seconds: 20,
-  skipped: {},
-  cooling: [{ domain: 'example.org', readyInMs: 3_200 }],
-};
+import { RUNNING } from './support.ts';
 
 const pace = { pagesPerSecond: 2, secondsLeft: 500 };
 
 describe('the live display', () => {
   test('shows pages done and found, outcomes, pace, time left and domains to wait for', () => {
-    expect(renderLive({ progress: running, pace }, 100)).toEqual([
+    expect(renderLive({ progress: RUNNING, pace }, 100)).toEqual([
       '  example  Running  20 s',
       `  █${'░'.repeat(29)}  40 of 1,040 pages · 2.0 pages/s · about 8 min 20 s left`,
       '  pages     Pending 900 · Queued 99 · Waiting 1 · Fetched 36 · Redirected 1 · Blocked 1 · Failed 2',
@@ -60,7 +19,7 @@ describe('the live display', () => {
 
   test('never writes a line wider than the terminal', () => {
     for (const width of [1, 10, 40, 80]) {
-      for (const line of renderLive({ progress: running, pace }, width))
+      for (const line of renderLive({ progress: RUNNING, pace }, width))
         expect(line.length).toBeLessThanOrEqual(width);
     }
   });
@@ -81,8 +40,8 @@ describe('the live display', () => {
   function draw(terminal: { isTTY?: boolean; columns?: number }, env: Record<string, string>): string[] {
     const written: string[] = [];
     const display = createDisplay({ ...terminal, write: (text) => written.push(text) }, env);
-    display.show(running);
-    display.show({ ...running, seconds: 21 });
+    display.show(RUNNING);
+    display.show({ ...RUNNING, seconds: 21 });
     display.close();
     return written;
   }
@@ -90,7 +49,7 @@ describe('the live display', () => {
 
 describe('without a terminal', () => {
   test('progress is one plain line', () => {
-    expect(renderPlain({ progress: running, pace })).toBe(
+    expect(renderPlain({ progress: RUNNING, pace })).toBe(
       'example: 40 of 1,040 pages · 2.0 pages/s · about 8 min 20 s left; Success 37 · Blocked4xx 2 · Blocked5xx 1 · BlockedRobots 1; waiting for example.org (3.2 s)',
     );
   });
@@ -98,7 +57,7 @@ describe('without a terminal', () => {
   test('a line is written every few seconds, without escape sequences', () => {
     const written: string[] = [];
     const display = createDisplay({ write: (text) => written.push(text) }, {});
-    for (const seconds of [0, 1, 4, 5, 9, 10]) display.show({ ...running, seconds });
+    for (const seconds of [0, 1, 4, 5, 9, 10]) display.show({ ...RUNNING, seconds });
     display.close();
     expect(written).toHaveLength(3);
     expect(written.join('')).not.toContain('\x1b');
@@ -108,9 +67,9 @@ describe('without a terminal', () => {
 describe('the pace', () => {
   function sampled(...reads: [seconds: number, fetched: number][]): { samples: Sample[]; last: Progress } {
     let samples: Sample[] = [];
-    let last = running;
+    let last = RUNNING;
     for (const [seconds, fetched] of reads) {
-      last = { ...running, seconds, pages: { ...running.pages, Fetched: fetched } };
+      last = { ...RUNNING, seconds, pages: { ...RUNNING.pages, Fetched: fetched } };
       samples = addSample(samples, last);
     }
     return { samples, last };
@@ -135,27 +94,4 @@ describe('the pace', () => {
     const reads = Array.from({ length: 1_000 }, (_, second): [number, number] => [second, second]);
     expect(sampled(...reads).samples.length).toBeLessThanOrEqual(31);
   });
-});
-
-test('the summary tells how the crawl ended, and its counts add up to the pages found', () => {
-  const pages = { ...running.pages, Pending: 0, Queued: 0, Waiting: 0 };
-  expect(renderSummary({ ...running, status: 'Completed', found: 40, pages, cooling: [] })).toEqual([
-    'Crawl example completed in 20 s: 40 pages found.',
-    '',
-    '  Pages       Count',
-    '  ----------  -----',
-    '  Fetched        36',
-    '  Redirected      1',
-    '  Blocked         1',
-    '  Failed          2',
-    '  total          40',
-    '',
-    '  Attempts       Count',
-    '  -------------  -----',
-    '  Success           37',
-    '  Blocked4xx         2',
-    '  Blocked5xx         1',
-    '  BlockedRobots      1',
-    '  total             41',
-  ]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderPage } from '../../src/cli/render/page.ts';
+import { renderPageReport } from '../../src/cli/render/page.ts';
 import { describePage, type PageContext } from '../../src/cli/render/page-status.ts';
 import type { StoredDomain } from '../../src/core/slot-protocol.ts';
 import type { PageReport } from '../../src/storage/reports/page-report.ts';
@@ -157,7 +157,7 @@ describe('a page that has not started', () => {
 
 it('shows that its crawl is stalled', () => {
   const work = { active: false, reason: 'no worker is running' } as const;
-  expect(renderPage(aPage({}), { ...NO_CONTEXT, work }, NOW)).toContain(
+  expect(renderPageReport(aPage({}), { ...NO_CONTEXT, work }, NOW)).toContain(
     '            The crawl is stalled: no worker is running.',
   );
 });
@@ -308,7 +308,7 @@ it('a page in a redirect chain shows all of it', () => {
     { url: 'https://older.org/', step: -1 },
     { url: 'https://example.org/about/', step: 1 },
   ];
-  expect(renderPage(aPage({ chain }), NO_CONTEXT, NOW)).toEqual(
+  expect(renderPageReport(aPage({ chain }), NO_CONTEXT, NOW)).toEqual(
     expect.arrayContaining([
       '  Redirects http://old.org/',
       '            -> https://old.org/, https://older.org/',

@@ -13,7 +13,7 @@ import { queryThrottle, readDomainReport } from '../connect/domains.ts';
 import { withDatabaseAndTemporal } from '../connect/read-session.ts';
 import { queryWorkflow } from '../connect/temporal-client.ts';
 import { readWorkStatus } from '../connect/worker-status.ts';
-import { renderPage } from '../render/page.ts';
+import { renderPageReport } from '../render/page.ts';
 import type { PageContext, SlotStatus } from '../render/page-status.ts';
 import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
 
@@ -36,7 +36,7 @@ export async function pageCommand(url: string, options: PageOptions): Promise<Ex
     if (options.json) {
       const { slot, domain, work } = context;
       writeOut(JSON.stringify({ ...report, slot, domain, active: work?.active ?? null }, jsonValue));
-    } else for (const line of renderPage(report, context, new Date())) writeOut(line);
+    } else for (const line of renderPageReport(report, context, new Date())) writeOut(line);
     return EXIT.ok;
   });
 }

@@ -4,7 +4,7 @@ import type { PageReport } from '../../storage/reports/page-report.ts';
 import { describePage, type PageContext } from './page-status.ts';
 import { formatClock, indent, renderTable } from './text.ts';
 
-export function renderPage(report: PageReport, context: PageContext, now: Date): string[] {
+export function renderPageReport(report: PageReport, context: PageContext, now: Date): string[] {
   const { page, crawl, alsoIn } = report;
   return [
     page.url,

@@ -1,6 +1,6 @@
 /** Draws the progress on a stream: redrawn in place on a terminal, one line every few seconds elsewhere. */
 import type { Progress } from '../../storage/reports/progress.ts';
-import { addSample, paceOf, renderLive, renderPlain, type Sample, type View } from './progress.ts';
+import { addSample, type ProgressView, paceOf, renderLive, renderPlain, type Sample } from './progress.ts';
 
 export interface Screen {
   write(text: string): unknown;
@@ -45,7 +45,7 @@ export function createDisplay(screen: Screen, env: Readonly<Record<string, strin
 }
 
 interface Drawing {
-  show(view: View): void;
+  show(view: ProgressView): void;
   close(): void;
 }
 

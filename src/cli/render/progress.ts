@@ -3,7 +3,7 @@ import { formatDuration } from '../../core/format.ts';
 import { donePages, openPages, type Progress } from '../../storage/reports/progress.ts';
 import { formatCount } from './text.ts';
 
-export interface View {
+export interface ProgressView {
   progress: Progress;
   pace: Pace;
 }
@@ -12,7 +12,7 @@ const MAX_BAR_CELLS = 30;
 const MARGIN = 2;
 
 /** No line is wider than `width`: a wrapped line would break the redraw. */
-export function renderLive({ progress, pace }: View, width: number): string[] {
+export function renderLive({ progress, pace }: ProgressView, width: number): string[] {
   const done = donePages(progress);
   const lines = [
     `${progress.crawl}  ${progress.status}  ${formatDuration(progress.seconds * 1_000)}`,
@@ -24,7 +24,7 @@ export function renderLive({ progress, pace }: View, width: number): string[] {
   return lines.map((line) => cut(`${' '.repeat(MARGIN)}${line}`, width));
 }
 
-export function renderPlain({ progress, pace }: View): string {
+export function renderPlain({ progress, pace }: ProgressView): string {
   const attempts = formatCounts(progress.attempts);
   return [
     `${progress.crawl}${progress.status === 'Paused' ? ' (paused)' : ''}: ${doneOfFound(progress)}${formatPace(pace)}`,
