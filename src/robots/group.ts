@@ -16,7 +16,7 @@ const MAX_SITEMAPS = 1_000;
 /** robots-parser reads this many in about 10 ms. To fit into 500 KiB, more would have to be shorter than 35 characters each. */
 const MAX_RULES = 15_000;
 
-/** With nothing but escapes, of which 500 KiB can become three times as many, robots-parser reads this much in about 15 ms. */
+/** robots-parser reads this much in about 15 ms if it consists of escapes. Escaping can make 500 KiB three times as long. */
 const MAX_RULES_LENGTH = 400 * 1024;
 
 /** What applies to one agent, merged from all its groups. */

@@ -30,8 +30,8 @@ export function parseRobots(text: string, { origin, token }: { origin: string; t
     ? null
     : robotsParser(robotsUrl(origin), ['User-agent: *', ...rules].join('\n'));
   const check = (url: string): RobotsAnswer => {
-    const { origin: asked, pathname, search } = new URL(url);
-    if (asked !== origin) throw new Error(`The robots.txt of ${origin} does not apply to ${url}.`);
+    const { origin: urlOrigin, pathname, search } = new URL(url);
+    if (urlOrigin !== origin) throw new Error(`The robots.txt of ${origin} does not apply to ${url}.`);
     if (pathname === '/robots.txt') return 'allowed';
     const path = normaliseOctets(pathname + search);
     if (parser === null || cost.of(path) > MAX_EVALUATION_COST) return 'too-costly';

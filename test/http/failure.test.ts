@@ -13,7 +13,7 @@ describe('the error distinguishes, in a sentence for people,', () => {
     expect(failed.message).toBe(`The connection to 127.0.0.1:${port} was refused.`);
   });
 
-  test('a name of which every address refuses', async () => {
+  test('a name whose addresses all refuse', async () => {
     const port = await closedPort();
     const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
     const agent = loopbackAgent({ lookup: async () => addresses });
