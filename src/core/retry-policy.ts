@@ -1,9 +1,9 @@
-/** The retry policy, which is Temporal's own type as data, as the wait that a page applies to itself. */
+/** When a page retries: by Temporal's own retry policy as data, which the page's workflow applies itself. */
 import type { RetrySettings } from './settings.ts';
 
 /**
- * Wait after attempt number `attempt` (the first is 1), or null when it was the last. A fetch is retried by its page and
- * not by Temporal, because each attempt needs a slot of its own.
+ * The wait after attempt number `attempt` (the first is 1); null: it was the last. Temporal cannot retry a fetch by itself,
+ * because each attempt needs a slot of its own.
  */
 export function retryDelayMs(retry: RetrySettings, attempt: number, random: () => number): number | null {
   if (attempt >= retry.maximumAttempts) return null;

@@ -14,7 +14,7 @@ function failure(errorKind: ErrorKind, startedAt: number | null): FailedExchange
   return { kind: 'error', errorKind, message: 'It failed.', startedAt, tookMs: 2 };
 }
 
-describe('a throttle is told', () => {
+describe('the throttle sees', () => {
   test.each([
     [200, 'ok'],
     [204, 'ok'],
@@ -31,17 +31,17 @@ describe('a throttle is told', () => {
     [500, 'overloaded'],
     [503, 'overloaded'],
     [599, 'overloaded'],
-  ] as const)('of a %i as "%s"', (status, responseClass) => {
+  ] as const)('a %i as %s', (status, responseClass) => {
     expect(classifyForThrottle(response(status), KEPT_UP)).toBe(responseClass);
   });
 
-  test('of an answer that broke as broken, of a connection that never was as unreachable', () => {
+  test('a broken response as broken and a failed connection as unreachable', () => {
     expect(classifyForThrottle(failure('truncated', 1), KEPT_UP)).toBe('broken');
     expect(classifyForThrottle(failure('first-byte-timeout', 1), KEPT_UP)).toBe('broken');
     expect(classifyForThrottle(failure('connect-timeout', null), KEPT_UP)).toBe('unreachable');
   });
 
-  test('nothing by what was called off, or timed out while this process stood still', () => {
+  test('an aborted request, or a timeout while this process was stalled, as unknown', () => {
     expect(classifyForThrottle(failure('aborted', 1), KEPT_UP)).toBe('unknown');
     expect(classifyForThrottle(failure('connect-timeout', null), { wasStalled: true })).toBe('unknown');
     expect(classifyForThrottle(failure('refused', null), { wasStalled: true })).toBe('unreachable');
@@ -56,7 +56,7 @@ describe('Retry-After', () => {
     expect(retryAfterOf(response(status), NOON)).toBeNull();
   });
 
-  test.each([200, 301, 403, 404])('says nothing on a %i', (status) => {
+  test.each([200, 301, 403, 404])('is ignored on a %i', (status) => {
     expect(retryAfterOf(response(status, asked), NOON)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** What a page does with its slot once the rules of its site are known. */
+/** What a page does with its slot by the stored robots.txt. */
 import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { loadConfig } from '../../src/config/index.ts';
@@ -30,15 +30,15 @@ const decide = (notBefore: number, minGapMs: number, path = '/') =>
     },
   );
 
-test('a slot that was granted before robots.txt asked for a longer gap is given back', async () => {
+test('a slot granted before robots.txt asked for a longer delay is released', async () => {
   const before = Date.now() - 1_000;
   await rulesAre('User-agent: *\nCrawl-delay: 60');
-  // The cap is what is heeded of it.
+  // The cap limits it.
   expect(await decide(before, 19_999)).toMatchObject({ kind: 'refused' });
   expect(await decide(before, 20_000)).toMatchObject({ kind: 'fetch' });
 });
 
-test('one that was granted later is used, whatever a throttle with an older cap has made of it', async () => {
+test('a slot granted later is used, even if the throttle had an older cap', async () => {
   await rulesAre('User-agent: *\nCrawl-delay: 60');
   const later = Date.now() + config.throttle.grantLeadMs + 1_000;
   expect(await decide(later, 1_000)).toMatchObject({ kind: 'fetch' });

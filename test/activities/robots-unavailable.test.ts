@@ -1,4 +1,4 @@
-/** When a page stops waiting for a robots.txt that cannot be read. */
+/** When a page gives up waiting for a robots.txt that is unavailable. */
 import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { holdOrigin } from '../../activities/fetch/robots-unavailable.ts';
@@ -10,7 +10,7 @@ import { HOUR_MS, startCrawl, useDatabase } from '../storage/support.ts';
 const db = useDatabase();
 const config = loadConfig({ env: {}, cwd: '/', flags: {} });
 
-/** A page of the host whose crawl has known it for so long. */
+/** A page of the host that its crawl has known for so long. */
 async function pageOf(host: string, knownForMs: number): Promise<string> {
   const crawl = await startCrawl(db());
   const { pageId } = await crawl.underWay(`http://${host}/`);
@@ -19,7 +19,7 @@ async function pageOf(host: string, knownForMs: number): Promise<string> {
   return pageId;
 }
 
-/** The host's robots.txt answers 503; another page heard that so long ago, and nobody has asked since. */
+/** The host's robots.txt answered 503 to another page so long ago, and was not requested since. */
 async function failedOnce(host: string, agoMs: number): Promise<void> {
   const origin = `http://${host}`;
   await consultRobots(db(), { origin, domain: host, agent: 'Amble', claimMs: 1_000 });
@@ -48,7 +48,7 @@ const decide = (host: string, pageId: string) =>
     },
   );
 
-test('a page whose site asks for a day of patience, and fails again after it, is given up', async () => {
+test('a page is given up if its site asks for a day of Retry-After and then fails again', async () => {
   const host = 'patience.test';
   await failedOnce(host, 26.4 * HOUR_MS);
   const page = await pageOf(host, 26.5 * HOUR_MS);
@@ -59,7 +59,7 @@ test('a page whose site asks for a day of patience, and fails again after it, is
   expect(await decide(host, page)).toMatchObject({ kind: 'disallowed' });
 });
 
-test('a page of a new crawl waits a day of its own, whatever failed the day before', async () => {
+test('a page of a new crawl waits a day of its own, whatever failed before', async () => {
   const host = 'yesterday.test';
   await failedOnce(host, 24.5 * HOUR_MS);
   const [young, old] = [await pageOf(host, 60_000), await pageOf(host, 24.5 * HOUR_MS)];
@@ -68,7 +68,7 @@ test('a page of a new crawl waits a day of its own, whatever failed the day befo
   expect(await decide(host, old)).toMatchObject({ kind: 'disallowed' });
 });
 
-test('a page that was known for long is held where robots.txt has only just begun to fail', async () => {
+test('an old page is held if robots.txt has only just begun to fail', async () => {
   const host = 'lately.test';
   await failedOnce(host, 60_000);
   const page = await pageOf(host, 48 * HOUR_MS);

@@ -1,4 +1,4 @@
-/** A page that does not get its slot when it was to have it asks again, until it does. */
+/** A page that does not get its slot at the expected time asks again. */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { attributesOf, type History, readHistory, storyOf } from '../replay/history.ts';
@@ -25,7 +25,7 @@ async function historyOf(workflowId: string): Promise<History> {
   return readHistory(historyToJSON(await amble.client.workflow.getHandle(workflowId).fetchHistory()));
 }
 
-describe('a page in line', () => {
+describe('a queued page', () => {
   beforeAll(async () => {
     amble = await startAmble({
       tuning: {
@@ -39,7 +39,7 @@ describe('a page in line', () => {
   const waiting = (count: number, { state }: Awaited<ReturnType<typeof pauseDomain>>) =>
     vi.waitFor(async () => expect((await state()).waiting).toBe(count), PATIENTLY);
 
-  it('whose throttle was terminated stands in that of the next one, with all others, and is fetched', async () => {
+  it('whose throttle was terminated is queued by the next one, like all others, and fetched', async () => {
     const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(4), ...web.network });
     await waiting(4, site);
@@ -50,7 +50,7 @@ describe('a page in line', () => {
     expect((await crawl.result()).pages).toEqual({ Fetched: 4 });
   });
 
-  it('asks anew each time, after twice the time and at last after the longest', async () => {
+  it('asks again after twice the time, up to the maximum', async () => {
     const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(1), ...web.network });
     await waiting(1, site);
@@ -62,29 +62,29 @@ describe('a page in line', () => {
         .filter((span) => span !== undefined);
     };
     await vi.waitFor(async () => expect((await timers()).length).toBeGreaterThan(4), PATIENTLY);
-    // On top of it comes the time of its turn: that is when the throttle answered, a moment after the page's task began.
+    // The wait starts when the throttle answered, a moment after the page's task began.
     const spans = (await timers()).map((span) => Number.parseFloat(span));
     [0.2, 0.4, 0.8, 1, 1].forEach((slack, n) => {
       expect(spans[n]).toBeGreaterThanOrEqual(slack);
       expect(spans[n]).toBeLessThan(2 * slack);
     });
-    // What the server remembers of an earlier ask is not the answer to this one.
-    const heard = storyOf(await historyOf(site.throttle.workflowId)).filter(
+    // The recorded answer to an earlier ask must not be the answer to this one.
+    const asks = storyOf(await historyOf(site.throttle.workflowId)).filter(
       (line) => line === 'update acquire',
     );
-    expect(heard.length).toBeGreaterThan(4);
+    expect(asks.length).toBeGreaterThan(4);
     await site.resume();
     expect((await crawl.result()).pages).toEqual({ Fetched: 1 });
   });
 });
 
-describe('where one page may stand in line', () => {
+describe('with room for one page in the queue', () => {
   beforeAll(async () => {
     amble = await startAmble({ tuning: { throttle: { queueLimit: 1 } } });
   });
   afterAll(() => amble?.stop());
 
-  it('the others come back later, and all of them are fetched', async () => {
+  it('the others ask again later, and all are fetched', async () => {
     const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(4), ...web.network });
     const sentAway = async () => {

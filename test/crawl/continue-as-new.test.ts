@@ -9,13 +9,13 @@ import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
-/** So few that throttles, crawls and pages in line all have to continue as new, some of them many times. */
+/** So few that throttles, crawls and queued pages all have to continue as new, some of them many times. */
 const EVENTS_A_RUN = 40;
 
 describe('when every workflow continues as new after a few events', () => {
   let server: TestWorkflowEnvironment;
   let amble: Amble;
-  /** So rarely that a crawl continues as new for what its cancellation adds alone. */
+  /** So rarely that a crawl continues as new only because of its cancellation. */
   let rarelySwept: Amble;
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('when every workflow continues as new after a few events', () => {
         });
         const histories = await historiesOf(throttleId(web.name(host)));
         expect(histories.length).toBeGreaterThan(3);
-        // What is under way at the suggestion ends first, which takes no more than a few events.
+        // Whatever is in progress at the suggestion ends first, which takes only a few events.
         expect(Math.max(...histories)).toBeLessThan(2 * EVENTS_A_RUN);
       }
     } finally {
@@ -73,7 +73,7 @@ describe('when every workflow continues as new after a few events', () => {
     }
   });
 
-  it('an operator’s word is written down at once, also by the run that comes after it', async () => {
+  it('an operator’s change is persisted at once, also by the next run', async () => {
     const domain = 'steered.test';
     const start = throttleStart(amble.config, domain);
     const throttle = await amble.client.workflow.start<typeof DomainThrottle>('DomainThrottle', start);
@@ -88,7 +88,7 @@ describe('when every workflow continues as new after a few events', () => {
   });
 
   it.each(['by its update', 'by Temporal'])(
-    'a crawl cancelled %s whose pages are long in ending cancels on in a new run',
+    'a crawl cancelled %s whose pages end slowly continues to cancel them in a new run',
     async (way) => {
       const web = await startWeb({
         slow: (path) => (path === '/robots.txt' ? undefined : { body: 'A page.', afterMs: 8_000 }),

@@ -26,7 +26,7 @@ function underWay(crawlId: string): Promise<number> {
   return amble.db.page.count({ where: { crawlId, status: { in: ['Queued', 'Waiting'] } } });
 }
 
-/** Two front pages, each with pages of its own: what arrived tells whose it was. */
+/** Two front pages, each with pages of its own, so that a request shows which crawl sent it. */
 const twoSections: Site = (path) => {
   const [, section, page] = path.split('/');
   if (section !== 'one' && section !== 'two') return undefined;
@@ -35,7 +35,7 @@ const twoSections: Site = (path) => {
 };
 
 describe('a crawl that is paused by its update', () => {
-  it('asks the site for nothing more, leaves the other crawl of that site alone, and ends whole when resumed', async () => {
+  it('sends no more requests, does not affect another crawl of the site, and completes when resumed', async () => {
     const web = await startWeb({ site: twoSections });
     try {
       const begin = (section: string) =>
@@ -62,7 +62,7 @@ describe('a crawl that is paused by its update', () => {
 
       expect(await one.executeUpdate(resumeCrawlUpdate)).toMatchObject({ status: 'Running' });
       expect(await one.result()).toMatchObject({ pages: { Fetched: PAGES + 1 } });
-      // Nothing was fetched twice on the way.
+      // Nothing was fetched twice.
       expect(arrivalsOf('one')).toBe(PAGES + 1);
       const attempts = await amble.db.pageCrawl.count({ where: { page: { crawlId: one.workflowId } } });
       expect(attempts).toBe(PAGES + 1);
@@ -71,7 +71,7 @@ describe('a crawl that is paused by its update', () => {
     }
   });
 
-  it('stays paused when its workflow is lost and taken up again, and what woke meanwhile waits too', async () => {
+  it('stays paused when its workflow is lost and restarted, and pages that are due meanwhile wait too', async () => {
     const web = await startWeb({
       site: flatSite(3, (path, { count }) => (path === '/2' && count === 1 ? { status: 503 } : undefined)),
     });
@@ -93,7 +93,7 @@ describe('a crawl that is paused by its update', () => {
       await expect.poll(status).toBe('Paused');
       await crawl.terminate('lost');
       const again = await amble.start(input, crawlId);
-      // The retry comes due while nobody may fetch.
+      // The retry is due while the crawl is paused.
       await expect.poll(() => underWay(crawlId), { timeout: 20_000 }).toBe(0);
       expect(await countsOf(crawlId)).toEqual({ Fetched: 3, Pending: 1 });
       expect(web.arrivalsAt('site', '/2')).toHaveLength(1);
@@ -106,7 +106,7 @@ describe('a crawl that is paused by its update', () => {
     }
   });
 
-  it('gives back what its pages held of the budget, and spends it when resumed', async () => {
+  it('returns its pages’ share of the budget, and uses it when resumed', async () => {
     const web = await startWeb({ site: flatSite(30) });
     try {
       const crawl = await amble.start({
@@ -131,7 +131,7 @@ describe('a crawl that is paused by its update', () => {
 
 describe('a crawl that is cancelled by its update', () => {
   it.each([{ paused: false }, { paused: true }])(
-    'drains: every page ends with a status and the counts add up (paused before: $paused)',
+    'ends every page with a status, and the counts add up (paused before: $paused)',
     async ({ paused }) => {
       const web = await startWeb({ site: flatSite(PAGES) });
       try {
@@ -154,7 +154,7 @@ describe('a crawl that is cancelled by its update', () => {
     },
   );
 
-  it('while it is being opened leaves nothing behind that nobody looks after', async () => {
+  it('while it is being opened leaves no page unattended', async () => {
     const web = await startWeb({ site: flatSite(2) });
     try {
       const crawl = await blockCrawlOpening(amble.db, async ({ untilBlocked }) => {
@@ -173,7 +173,7 @@ describe('a crawl that is cancelled by its update', () => {
     }
   });
 
-  it('has a record of every request that its site has seen, also of those that were under way', async () => {
+  it('has recorded every request that its site received, also those in flight', async () => {
     const hosts = ['a', 'b', 'c', 'd'];
     const slow = flatSite(0, (path) => (path === '/robots.txt' ? undefined : { body: 'late', afterMs: 700 }));
     const web = await startWeb(Object.fromEntries(hosts.map((host) => [host, slow])));
@@ -193,7 +193,7 @@ describe('a crawl that is cancelled by its update', () => {
     }
   });
 
-  it('is no longer to be paused or resumed, and says so', async () => {
+  it('refuses to be paused or resumed, with the reason', async () => {
     const web = await startWeb({ site: flatSite(PAGES, () => ({ afterMs: 2_000 })) });
     try {
       const crawl = await amble.start({ seeds: [web.url('site')], ...web.network });
@@ -209,13 +209,13 @@ describe('a crawl that is cancelled by its update', () => {
   });
 });
 
-describe('a crawl that is cancelled in the moment it starts its pages', () => {
-  it('does not wait for ever for the word that they started', async () => {
+describe('a crawl that is cancelled while it starts its pages', () => {
+  it('does not wait forever for their start to be confirmed', async () => {
     const hosts = Array.from({ length: 40 }, (_, n) => `h${n}`);
     const web = await startWeb(Object.fromEntries(hosts.map((host) => [host, flatSite(1)])));
     try {
       const crawl = await amble.start({ seeds: hosts.map((host) => web.url(host)), ...web.network });
-      // They are let in by the look that starts them: the request comes before the server can have said that they run.
+      // The sweep that starts them also admits them: the cancellation arrives before the server has confirmed the starts.
       await expect
         .poll(() => underWay(crawl.workflowId), { timeout: 20_000, interval: 1 })
         .toBe(hosts.length);

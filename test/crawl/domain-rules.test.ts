@@ -29,7 +29,7 @@ describe('rules per domain', () => {
     await web?.stop();
   });
 
-  /** The gap that each request but the first two had to keep: those came before Crawl-delay was known. */
+  /** The gap that each request had to keep, except the first two, which came before the Crawl-delay was known. */
   async function gapsHeld(host: string): Promise<number[]> {
     const requests = await amble.db.request.findMany({
       where: { domain: web.name(host) },
@@ -39,13 +39,13 @@ describe('rules per domain', () => {
     return requests.slice(2).map(({ minGapMs }) => minGapMs);
   }
 
-  it('replace the delay of the crawl at their domain and those below it, and nowhere else', async () => {
+  it('replace the crawl’s delay for their domain and its subdomains only', async () => {
     expect(await gapsHeld('plain')).toEqual([100, 100, 100]);
     expect(await gapsHeld('slow')).toEqual([400, 400, 400]);
     expect(await gapsHeld('www.slow')).toEqual([400, 400, 400]);
   });
 
-  it('do not shorten what robots.txt asks for', async () => {
+  it('do not shorten a Crawl-delay', async () => {
     expect(await gapsHeld('careful')).toEqual([300, 300, 300]);
   });
 });
@@ -57,7 +57,7 @@ describe('an installation that keeps one gap per host', () => {
   });
   afterAll(() => amble?.stop());
 
-  it('refuses a crawl that wants another politeness key, whoever starts it, with the reason', async () => {
+  it('refuses a crawl with another politeness key, with the reason', async () => {
     const crawl = await amble.start({ seeds: ['http://a.test/'], politenessKey: 'site' });
     const failure = await crawl.result().catch((error: Error) => error.cause);
     expect(failure).toMatchObject({

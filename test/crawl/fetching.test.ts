@@ -22,7 +22,7 @@ async function crawl(sites: Record<string, Site>, input: Record<string, unknown>
 const pageAt = (crawlId: string, url: string) =>
   amble.db.page.findFirstOrThrow({ where: { crawlId, url }, include: { attempted: true } });
 
-it('every request, robots.txt included, says who sends it and how to reach them', async () => {
+it('every request, also for robots.txt, says who sends it and how to reach them', async () => {
   const seen: unknown[] = [];
   await crawl({
     site: (path, { headers }) => {
@@ -37,7 +37,7 @@ it('every request, robots.txt included, says who sends it and how to reach them'
   ]);
 });
 
-it('a later crawl asks whether its copy still holds; "not modified" is recorded, and the copy is parsed again', async () => {
+it('a later crawl sends conditional requests; "not modified" is recorded, and the copy is parsed again', async () => {
   const asked: unknown[] = [];
   const site: Site = (path, { headers }) => {
     if (path === '/child') return { body: 'child' };
@@ -67,7 +67,7 @@ it('a later crawl asks whether its copy still holds; "not modified" is recorded,
   });
 });
 
-it('"not modified" without the header that asked not to follow still means not to', async () => {
+it('"not modified" without the nofollow header of the copy still means nofollow', async () => {
   const site: Site = (path, { headers }) => {
     if (path !== '/') return undefined;
     if (headers['if-none-match'] === '"v1"') return { status: 304 };
@@ -75,7 +75,7 @@ it('"not modified" without the header that asked not to follow still means not t
   };
   expect((await crawl({ site })).pages).toEqual({ Fetched: 1 });
   const input = { seeds: [web.url('site')], ...web.network };
-  // Of the second, a third crawl learns it.
+  // A third crawl learns it from the second.
   for (const again of [await amble.crawl(input), await amble.crawl(input)]) {
     expect(again.pages).toEqual({ Fetched: 1 });
     expect(await pageAt(again.crawlId, web.url('site'))).toMatchObject({ statusCode: 304, noindex: true });
@@ -98,7 +98,7 @@ it('the same body at two URLs is stored once and marked', async () => {
   expect(duplicate.duplicateOf).toBe(original.id);
 });
 
-it('types that are asked for are kept without being parsed', async () => {
+it('types to keep are stored without being parsed', async () => {
   const { crawlId, pages } = await crawl(
     {
       site: (path) => {
@@ -118,7 +118,7 @@ it('types that are asked for are kept without being parsed', async () => {
   expect(gunzipSync(file).toString()).toBe('%PDF <a href="/no">no</a>');
 });
 
-it('a login in a link or a redirect is neither sent nor kept', async () => {
+it('credentials in a link or a redirect are neither sent nor stored', async () => {
   const authorizations: unknown[] = [];
   const { crawlId } = await crawl({
     site: (path, { headers }) => {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => amble?.stop());
 
-it('a page at a loopback address is refused at once with the reason, and fetched once that network is allowed', async () => {
+it('a page at a loopback address is rejected with the reason, and fetched when that network is allowed', async () => {
   const web = await startWeb({ site: flatSite(1) });
   try {
     const { resolve } = web.network;

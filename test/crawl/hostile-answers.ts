@@ -1,4 +1,4 @@
-/** What a server may do to whoever reads from it, each as bytes on a socket; and a web that serves all of it. */
+/** What a hostile server may send, each as bytes on a socket, and a web that serves all of it. */
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib';
@@ -10,9 +10,9 @@ const MIB = 2 ** 20;
 const MOST = 10 * MIB - 4_096;
 
 export interface Hostile {
-  /** Pages of a soak that do this; `npm test` has one of each kind. */
+  /** Pages of this kind in a soak; `npm test` has one of each kind. */
   times: number;
-  /** `n` makes the pages of one kind different from each other. */
+  /** `n`: makes the pages of one kind differ. */
   answer(socket: Socket, n: number): void;
 }
 
@@ -50,7 +50,7 @@ function bytes(times: number, make: (n: number) => string, then: (socket: Socket
   };
 }
 
-/** Writes as long as somebody reads. */
+/** Writes for as long as the client reads. */
 function endless(times: number, first: string | Buffer, more: Buffer): Hostile {
   return {
     times,
@@ -65,7 +65,7 @@ function endless(times: number, first: string | Buffer, more: Buffer): Hostile {
   };
 }
 
-/** A little, again and again. */
+/** Writes a little, again and again. */
 function drip(times: number, first: string, drop: string): Hostile {
   return {
     times,
@@ -94,7 +94,7 @@ export function hostileAnswers(leaves: string): Record<string, Hostile> {
     'bomb-in-a-bomb': packed(12, 'gzip, gzip', gzipSync(bomb)),
     'nothing-for-ever': endless(
       2,
-      // The start of an archive, then stored blocks of no bytes.
+      // The start of a gzip file, then empty stored blocks.
       Buffer.concat([
         Buffer.from(head('Content-Encoding: gzip')),
         Buffer.from('1f8b0800000000000003', 'hex'),
@@ -113,7 +113,7 @@ export function hostileAnswers(leaves: string): Record<string, Hostile> {
       Buffer.from(filled('X-More: of the same\r\n', 65_536)),
     ),
     'endless-header': endless(12, 'HTTP/1.1 200 OK\r\nX-More: ', Buffer.alloc(65_536, 'x')),
-    // Only time bounds these two; poured out they would keep both sides busy for as long.
+    // Only a timeout ends these two; written at full speed they would keep both sides busy until then.
     'endless-hints': drip(2, '', filled('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', 65_536)),
     'endless-chunk-extension': drip(2, `${head('Transfer-Encoding: chunked')}1;`, filled('x', 524_288)),
     'endless-trailers': endless(
@@ -137,7 +137,7 @@ export function hostileAnswers(leaves: string): Record<string, Hostile> {
       1,
       numbered(100_000, (i) => `<a href="${leaves}?${i}">${i}</a>`),
     ),
-    // Each <p> opens all of them again: one and a half million elements of 23 KB.
+    // Each <p> reopens all of them: 1.5 million elements from 23 KB.
     'many-formatting-elements': html(1, `<p>${numbered(300, (i) => `<b id=${i}>`)}${'<p>x'.repeat(5_000)}`),
     'huge-title': html(1, `<title>${filled('Title ')}`),
     'huge-comment': html(1, `<!--${filled('no end ')}`),
@@ -168,13 +168,13 @@ export function hostileAnswers(leaves: string): Record<string, Hostile> {
 export interface HostileWeb {
   /** Of all pages. */
   seeds: string[];
-  /** The paths that were asked for. */
+  /** The paths that were requested. */
   asked: ReadonlySet<string>;
   network: { resolve: string[]; allowNetwork: string[] };
   stop(): Promise<void>;
 }
 
-/** All hosts are one server; what it does is the first part of the path. */
+/** All hosts are one server; the first part of the path selects what it does. */
 export async function startHostileWeb(hosts: number): Promise<HostileWeb> {
   const suffix = `${randomBytes(4).toString('hex')}.test`;
   const names = Array.from({ length: hosts }, (_, i) => `h${i}.${suffix}`);

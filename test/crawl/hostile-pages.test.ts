@@ -1,4 +1,4 @@
-/** Nothing grows: whatever servers send, the worker that reads it stays up and within its memory. */
+/** Whatever servers send, the worker survives and stays within its memory. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { peakMemoryOf } from '../../bench/worker-process.ts';
 import { isOpen } from '../../src/core/outcome.ts';
@@ -8,10 +8,10 @@ import { type HostileWeb, startHostileWeb } from './hostile-answers.ts';
 
 const HOSTS = 10;
 
-/** Of each heap: V8 holds every thread to it, the main one, those of workflows, and the one that parses. */
+/** V8's limit for each thread: the main one, those of workflows, and the one that parses. */
 const HEAP_MB = 512;
 
-/** All of the process, with what is in no heap: bodies, and the SDK's own part. Half of it is there before a page comes. */
+/** The whole process, including bodies and the SDK's native part. Half of it is used before the first page. */
 const MOST_MB = 1_536;
 
 const BRISK = {
@@ -37,7 +37,7 @@ afterAll(async () => {
   await web?.stop();
 });
 
-/** What some of them end with, as a sign that they do what their names say. On a busy machine time may run out first. */
+/** The outcome of some of them, which shows that they do what their names say. On a busy machine they may time out first. */
 const REASONS: Record<string, RegExp> = {
   'gzip-bomb': /^Larger than 10MiB|not done within/,
   'brotli-bomb': /^Larger than 10MiB|not done within/,
@@ -68,7 +68,7 @@ it(`hostile pages in a worker with ${HEAP_MB} MB of heap all reach a final statu
       expect([url, reason]).toEqual([url, expect.stringMatching(REASONS[kind])]);
   }
 
-  // Nobody would have started it again.
+  // Nothing would have restarted it.
   const { pid } = amble.worker;
   const peak = await peakMemoryOf(pid);
   console.log(

@@ -1,4 +1,4 @@
-/** Sites that do not want to be crawled right now, and how much of it a whole crawl survives. */
+/** Crawls of sites that are overloaded or unreachable for a while. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
@@ -6,7 +6,7 @@ import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
-/** Far more attempts than any of these sites takes: what runs out here is not the pages' patience. */
+/** Far more attempts than any of these sites needs. */
 const PATIENT = { retry: { initialInterval: '100ms', maximumAttempts: 30 } };
 
 let amble: Amble;
@@ -38,7 +38,7 @@ const attemptsOf = (crawlId: string) =>
   amble.db.pageCrawl.findMany({ where: { page: { crawlId } }, include: { page: true } });
 
 describe('a site that answers 429', () => {
-  it('is asked ever less often until it has recovered, and every page is fetched at last', async () => {
+  it('is requested ever less often until it recovers, and every page is fetched', async () => {
     let refusals = 3;
     site = flatSite(4, (path) => (/\d/.test(path) && refusals-- > 0 ? { status: 429 } : undefined));
     const { pages, crawlId } = await amble.crawl({ seeds: [web.url('site')], ...web.network, ...PATIENT });
@@ -46,7 +46,7 @@ describe('a site that answers 429', () => {
 
     const requests = await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
     const gaps = requests.map(({ minGapMs }) => minGapMs);
-    // robots.txt, the front page and three refusals, then what is served.
+    // robots.txt, the front page and three 429s, then the pages.
     expect(gaps.slice(0, 7)).toEqual([50, 50, 50, 1_000, 1_500, 1_500, 750]);
     requests.slice(1).forEach((request, i) => {
       const before = requests[i]?.startedAt.getTime() ?? 0;
@@ -55,7 +55,7 @@ describe('a site that answers 429', () => {
     expect(await stateOf()).toMatchObject({ stats: { overloaded: 3 }, recent: { requests: 9, failures: 3 } });
   });
 
-  it('to several requests that are in flight together is slowed down for once, not for each of them', async () => {
+  it('to several requests in flight together backs off once, not once for each', async () => {
     site = flatSite(4, (path, { count }) =>
       /\d/.test(path) && count === 1 ? { status: 429, afterMs: 4_000 } : undefined,
     );
@@ -65,14 +65,14 @@ describe('a site that answers 429', () => {
 
     const requests = await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
     const [, first, second, third, fourth, next] = requests;
-    // The last of them had started before the first was answered.
+    // The last of them started before the first response.
     expect(Number(fourth?.startedAt)).toBeLessThan(Number(first?.startedAt) + (first?.tookMs ?? 0));
     const gaps = [first, second, third, fourth, next].map((request) => request?.minGapMs);
     expect(gaps).toEqual([50, 50, 50, 50, 1_000]);
     expect(await stateOf()).toMatchObject({ stats: { overloaded: 4 } });
   });
 
-  it('with Retry-After is left alone for that long, by all its pages', async () => {
+  it('with Retry-After gets no request for that long', async () => {
     site = flatSite(3, (path, { count }) =>
       path === '/' && count === 1 ? { status: 429, headers: { 'retry-after': '1' } } : undefined,
     );
@@ -90,10 +90,10 @@ describe('a site that answers 429', () => {
 });
 
 describe('a site that refuses connections', () => {
-  it('is tried for both of two crawls by one page at a time, and serves both when it is back', async () => {
+  it('is probed by one page at a time for two crawls, and serves both when it is back', async () => {
     site = flatSite(5);
     const [front, ...seeds] = ['/', '/1', '/2', '/3'].map((path) => web.url('site', path));
-    // robots.txt is known before the trouble.
+    // robots.txt is read before the outage.
     await amble.crawl({ seeds: [front], ...web.network, maxPages: 1 });
     await web.goAway();
     const crawls = await Promise.all(
@@ -112,7 +112,7 @@ describe('a site that refuses connections', () => {
     expect(inVain).toBeGreaterThanOrEqual(3);
   });
 
-  it('and never comes back has its pages fail at last, with a reason, and never blocks the crawl', async () => {
+  it('and never comes back fails its pages with a reason, and never blocks the crawl', async () => {
     site = flatSite(0);
     await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
     await web.goAway();
@@ -130,7 +130,7 @@ describe('a site that refuses connections', () => {
     );
   });
 
-  it('and was given up by one crawl is waited for by the next one as patiently', async () => {
+  it('and was given up by one crawl gets as much time from the next one', async () => {
     site = flatSite(0);
     await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
     await web.goAway();
@@ -148,7 +148,7 @@ describe('a site that refuses connections', () => {
   it.each([
     ['never comes back', (url: string) => url, /The connection to .* was refused/],
     [
-      'cannot keep a secret',
+      'fails the TLS handshake',
       (url: string) => url.replace('http:', 'https:'),
       /(No secure connection|TLS handshake)/,
     ],
@@ -156,7 +156,7 @@ describe('a site that refuses connections', () => {
     'and %s, before its robots.txt could be read, has its pages blocked at last, with a reason',
     async (_, at, why) => {
       site = flatSite(0);
-      // A TLS failure needs somebody to talk to.
+      // A TLS failure needs a server.
       if (at('http:') === 'http:') await web.goAway();
       const seeds = ['/', '/a', '/b'].map((path) => at(web.url('site', path)));
       const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT });

@@ -1,4 +1,4 @@
-/** From http to https, as most sites have moved: real TLS, checked by a worker that trusts the test's own authority. */
+/** Sites that moved from http to https: real TLS, verified by a worker that trusts the test's own CA. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
@@ -18,7 +18,7 @@ let plain: http.Server;
 let secure: https.Server;
 let slow: Slow;
 
-/** Names other than secure.test have no certificate: a crawl that went there by https would fail. */
+/** Hosts other than secure.test have no certificate: fetching them by https would fail. */
 const at = (server: Server, host: string, path: string): string =>
   `${server === plain ? 'http' : 'https'}://${host}:${(server.address() as AddressInfo).port}${path}`;
 
@@ -64,7 +64,7 @@ interface Slow {
   stop(): void;
 }
 
-/** Takes connections at once, and its time to greet; each is for one answer. */
+/** Accepts connections at once and delays the handshake; each connection serves one response. */
 function slowInHandshakes(): Slow {
   const accepted: number[] = [];
   const sockets = new Set<Socket>();
@@ -102,7 +102,7 @@ async function crawl(seed: string, scope: 'host' | 'site', input = {}): Promise<
   return pages.map(({ url, status }) => `${status} ${url}`).sort();
 }
 
-it('a seed that answers "use https" is crawled there', async () => {
+it('a seed that redirects to https is crawled there', async () => {
   expect(await crawl(at(plain, 'secure.test', '/'), 'host')).toEqual([
     `Fetched ${at(secure, 'secure.test', '/')}`,
     `Fetched ${at(secure, 'secure.test', '/about')}`,
@@ -110,7 +110,7 @@ it('a seed that answers "use https" is crawled there', async () => {
   ]);
 });
 
-it('a seed that moved to https at another host is crawled there, and where it was; nowhere else', async () => {
+it('a seed that moved to https at another host is crawled on both hosts and nowhere else', async () => {
   expect(await crawl(at(plain, 'old.test', '/'), 'site')).toEqual([
     `Fetched ${at(plain, 'old.test', '/kept')}`,
     `Fetched ${at(secure, 'secure.test', '/about')}`,
@@ -119,16 +119,16 @@ it('a seed that moved to https at another host is crawled there, and where it wa
   ]);
 });
 
-it('a site that takes longer to greet than a start may be waited for is fetched all the same, and none of its connections comes too soon', async () => {
+it('a site whose TLS handshake takes longer than the start window is fetched, and its connections keep the gap', async () => {
   const delayMs = 2 * HANDSHAKE_MS;
   const pages = await crawl(at(slow.server, 'secure.test', '/'), 'host', {
     concurrency: 2,
     delay: `${delayMs}ms`,
   });
   expect(pages).toEqual(['/', '/1', '/2'].map((path) => `Fetched ${at(slow.server, 'secure.test', path)}`));
-  // Or nothing was shown of a start that came too late.
+  // Otherwise no start came too late, and nothing was tested.
   expect(slow.accepted.length).toBeGreaterThan(4);
   const gaps = slow.accepted.slice(1).map((accepted, i) => accepted - (slow.accepted[i] ?? 0));
-  // Measured at the other end of a busy machine: one that was not kept would be half of it.
+  // Measured by the server on a busy machine: a violated gap would be half of it.
   expect(Math.min(...gaps)).toBeGreaterThan(0.8 * delayMs);
 });

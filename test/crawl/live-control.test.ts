@@ -1,4 +1,4 @@
-/** A person's hand on a domain while crawls run: the updates that the stock Temporal CLI sends by their names. */
+/** Operators change a domain while crawls run, by the updates that the stock Temporal CLI sends by name. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
@@ -21,12 +21,12 @@ const state = () => throttle().query(stateQuery);
 const PATIENTLY = { interval: 5, timeout: 20_000 };
 const crawl = () => ({ seeds: [web.url('site')], ...web.network });
 
-describe('on the throttle of a domain', () => {
-  it('pause holds every page back and resume lets them go, at the delay that was set meanwhile', async () => {
+describe('the throttle of a domain', () => {
+  it('holds every page while paused, and grants at the new delay when resumed', async () => {
     const running = await amble.start(crawl());
     await vi.waitFor(() => expect(web.arrivals.length).toBeGreaterThan(2), PATIENTLY);
     await throttle().executeUpdate('pause');
-    // One that was granted before may be on its way, and the next ones may not have lined up yet.
+    // A page that was granted a slot before may be in flight, and the next ones may not be queued yet.
     const isHeld = async () => {
       const { phase, leases, waiting } = await state();
       expect({ phase, leases }).toEqual({ phase: 'paused', leases: [] });
@@ -48,7 +48,7 @@ describe('on the throttle of a domain', () => {
     for (const { minGapMs } of later) expect(minGapMs).toBeGreaterThanOrEqual(200);
   });
 
-  it('a bad delay is rejected with the reason and changes nothing', async () => {
+  it('rejects an invalid delay with the reason', async () => {
     await amble.crawl(crawl());
     await throttle().executeUpdate('setDelay', { args: ['30s'] });
     for (const bad of ['soon', 30, { minMs: 9, maxMs: 1 }, '2d']) {
@@ -64,7 +64,7 @@ describe('on the throttle of a domain', () => {
     expect((await state()).operatorDelay).toBeNull();
   });
 
-  it('pause and delay outlive the throttle, and reset takes both back', async () => {
+  it('keeps pause and delay across its runs until it is reset', async () => {
     await amble.crawl(crawl());
     await throttle().executeUpdate('pause');
     await throttle().executeUpdate('setDelay', { args: ['1h'] });

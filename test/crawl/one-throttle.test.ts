@@ -24,7 +24,7 @@ describe('one throttle per domain', () => {
     }
   });
 
-  it('honours the longer of two crawls’ delays between their requests', async () => {
+  it('keeps the longer delay of two crawls between their requests', async () => {
     const web = await startWeb({ mixed: flatSite(4) });
     try {
       const input = { seeds: [web.url('mixed')], ...web.network };
@@ -49,7 +49,7 @@ describe('one throttle per domain', () => {
     }
   });
 
-  it('takes a Crawl-delay up from the very next request', async () => {
+  it('applies a Crawl-delay from the next request', async () => {
     const robots = { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nCrawl-delay: 0.4' };
     const web = await startWeb({
       slow: flatSite(3, (path) => (path === '/robots.txt' ? robots : undefined)),

@@ -1,4 +1,4 @@
-/** Another program under the name of ours: what it leaves behind cannot be replayed by the real one. */
+/** Another workflow named DomainThrottle: the real one cannot replay its history. */
 import { sleep } from '@temporalio/workflow';
 
 export async function DomainThrottle(): Promise<void> {

@@ -1,4 +1,4 @@
-/** A site that cannot be connected to in the middle of its crawl, and is back later. */
+/** A site that becomes unreachable during its crawl and comes back later. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
@@ -13,7 +13,7 @@ let amble: Amble;
 let web: TestWeb;
 
 beforeAll(async () => {
-  // Left alone for so long that pages ask meanwhile, on the busiest machine.
+  // So long that pages ask meanwhile, even on a busy machine.
   amble = await startAmble({
     maxOutage: '1h',
     tuning: {
@@ -28,7 +28,7 @@ afterAll(async () => {
   await amble?.stop();
 });
 
-it('costs only those pages an attempt that found out; the others stand aside meanwhile', async () => {
+it('costs an attempt only for the pages that found out; the others wait', async () => {
   const crawl = await amble.start({
     seeds: [web.url('site')],
     ...web.network,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
-/** Longer than an id or a summary may be on a Temporal server. */
+/** Longer than an id or a summary may be in Temporal. */
 const LONG_PATH = `/${'long-'.repeat(300)}`;
 
 /** One site with a page for every way a page can end. */
@@ -63,7 +63,7 @@ describe('a crawl of one site', () => {
       include: { attempted: { orderBy: { attempt: 'asc' } } },
     });
 
-  it('knows the language of a page from its document, else from the header', async () => {
+  it('reads the language of a page from its document, or else from the header', async () => {
     expect((await page('/')).language).toBe('en');
     expect((await page('/ok')).language).toBe('is');
   });
@@ -88,7 +88,7 @@ describe('a crawl of one site', () => {
     expect(crawl.status).toBe('Completed');
   });
 
-  it('keeps what a fetched page is: title, language, etag, a body in the content store', async () => {
+  it('stores the title, language, etag and body of a fetched page', async () => {
     expect(await page('/')).toMatchObject({
       title: 'Front',
       language: 'en',
@@ -101,7 +101,7 @@ describe('a crawl of one site', () => {
     expect(fetchedAt).not.toBeNull();
   });
 
-  it('retries a 503 until it is served, each attempt a row with its own request', async () => {
+  it('retries a 503 until it succeeds; each attempt has a row and a request of its own', async () => {
     const { attempted, attempts } = await page('/flaky');
     expect(attempted.map((a) => [a.attempt, a.outcome, a.statusCode])).toEqual([
       [1, 'Blocked5xx', 503],
@@ -114,7 +114,7 @@ describe('a crawl of one site', () => {
     expect(web.arrivalsAt('site', '/flaky')).toHaveLength(3);
   });
 
-  it('gives a page up after three attempts and says when and why', async () => {
+  it('gives up a page after three attempts and records when and why', async () => {
     const dead = await page('/dead');
     expect(dead.attempted.map((a) => a.outcome)).toEqual(['Blocked5xx', 'Blocked5xx', 'Blocked5xx']);
     expect(dead).toMatchObject({ status: 'Failed', reason: 'Status 500.', statusCode: 500 });
@@ -154,7 +154,7 @@ describe('a crawl of one site', () => {
     expect(stored).toHaveLength(9);
   });
 
-  it('records every request that reached the site, and each kept its gap exactly', async () => {
+  it('records every request that reached the site, and each kept its gap', async () => {
     const requests = await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
     expect(requests).toHaveLength(web.arrivals.length);
     requests.slice(1).forEach((request, i) => {

@@ -4,21 +4,21 @@ import { flatSite, startWeb } from '../support/web.ts';
 
 const DELAY_MS = 100;
 
-describe('a site that takes long to answer', () => {
+describe('a slow site', () => {
   let amble: Amble;
   beforeAll(async () => {
     amble = await startAmble();
   });
   afterAll(() => amble?.stop());
 
-  /** The requests of a crawl of such a site, in the order of their starts. */
+  /** The requests of a crawl of such a site, ordered by start. */
   async function requestsOf(tookMs: number, settings: Record<string, unknown>) {
     const pages = flatSite(6);
     const web = await startWeb({ slow: (path, visit) => ({ ...pages(path, visit), afterMs: tookMs }) });
     try {
       const seeds = Array.from({ length: 6 }, (_, n) => web.url('slow', `/${n + 1}`));
       const input = { ...web.network, delay: `${DELAY_MS}ms` };
-      // robots.txt is read and the site known before anything is measured.
+      // robots.txt is read before anything is measured.
       await amble.crawl({ ...input, seeds: [web.url('slow', '/1')] });
       const { crawlId } = await amble.crawl({ ...input, seeds, ...settings });
       return await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
@@ -27,7 +27,7 @@ describe('a site that takes long to answer', () => {
     }
   }
 
-  it('has as many requests open as the crawl allows, no more, and their starts keep the gap all the same', async () => {
+  it('has at most as many requests in flight as the crawl allows, and their starts keep the gap', async () => {
     const requests = await requestsOf(3_000, { concurrency: 3 });
     const open = requests.map(({ startedAt: at }) => {
       const isOpen = (other: (typeof requests)[number]) =>
@@ -41,7 +41,7 @@ describe('a site that takes long to answer', () => {
     });
   });
 
-  it('has its gaps measured by the worker that sent both requests: from one to the next, and to the first of another crawl', async () => {
+  it('has its gaps measured by the worker that sent both requests, also across crawls', async () => {
     const requests = await requestsOf(0, {});
     const before = await amble.db.request.findFirst({
       where: { startedAt: { lt: requests[0]?.startedAt ?? new Date(0) }, domain: requests[0]?.domain ?? '' },
@@ -51,7 +51,7 @@ describe('a site that takes long to answer', () => {
     expect(requests.map(({ measuredFrom }) => measuredFrom)).toEqual(leases.slice(0, -1));
   });
 
-  it('is asked at most once per average latency over the target concurrency', async () => {
+  it('is requested at most once per average latency / target concurrency', async () => {
     const requests = await requestsOf(600, { concurrency: 3, targetConcurrency: 2 });
     expect(requests).toHaveLength(6);
     for (const { minGapMs } of requests) expect(minGapMs).toBeGreaterThanOrEqual(300);

@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(() => amble?.stop());
 
 describe('a page whose workflow is gone', () => {
-  it('is started again and sends back as lost what its former life is granted, so that its domain goes on', async () => {
+  it('is restarted and releases as lost what its former run is granted, so that its domain continues', async () => {
     const web = await startWeb({ site: flatSite(2) });
     try {
       const { state, resume } = await pauseDomain(amble, web.name('site'));
       const inLine = (tickets: number) =>
         expect.poll(async () => (await state()).waiting, { timeout: 20_000 }).toBe(tickets);
       const seeds = [web.url('site', '/1'), web.url('site', '/2')];
-      // A lease that nobody sends back holds its domain up for as long as a fetch may take: longer than this test.
+      // A lease that is not released blocks its domain for as long as a fetch may take, which is longer than this test.
       const crawl = await amble.start({ seeds, ...web.network, fetch: { totalTimeout: '10m' } });
       await inLine(2);
       const [first] = (await state()).next;
@@ -40,7 +40,7 @@ describe('a page whose workflow is gone', () => {
 });
 
 describe('a crawl whose workflows are all gone', () => {
-  it('is taken up under the same id from what the database knows, and the domain’s gap outlives its throttle', async () => {
+  it('resumes from the database under the same id, and the domain’s gap outlives its throttle', async () => {
     const web = await startWeb({ site: flatSite(20) });
     try {
       const input = { seeds: [web.url('site')], ...web.network, delay: '200ms' };
@@ -49,7 +49,7 @@ describe('a crawl whose workflows are all gone', () => {
       await terminateAll(lost.workflowId, throttleId(web.name('site')));
       const sent = web.arrivals.length;
 
-      // Nothing of the input is needed, or used, the second time.
+      // The second time the input is ignored.
       const again = await amble.start({ seeds: ['http://elsewhere.test/'] }, lost.workflowId);
       expect(await again.result()).toMatchObject({ pages: { Fetched: 21 }, found: 21 });
       expect(web.arrivals.length).toBeGreaterThan(sent);
@@ -59,7 +59,7 @@ describe('a crawl whose workflows are all gone', () => {
     }
   });
 
-  it('that has ended is not begun again under its id', async () => {
+  it('is not restarted under its id after it has ended', async () => {
     const web = await startWeb({ site: flatSite(1) });
     try {
       const input = { seeds: [web.url('site')], ...web.network };
@@ -72,13 +72,13 @@ describe('a crawl whose workflows are all gone', () => {
     }
   });
 
-  it('fails at once and says what is wrong when its input is bad', async () => {
+  it('fails at once with the reason if its input is invalid', async () => {
     await expect(amble.crawl({ seeds: ['ftp://x/'] })).rejects.toMatchObject({
       cause: { type: 'BadInput', message: expect.stringContaining('ftp://x/') },
     });
   });
 
-  /** As if the Temporal server had lost its data: visibility lags, so until nothing is listed any more. */
+  /** As if the Temporal server had lost its data. Repeated until nothing is listed, because visibility lags. */
   async function terminateAll(crawlId: string, throttle: string): Promise<void> {
     const { workflow } = amble.client;
     await workflow.getHandle(crawlId).terminate();

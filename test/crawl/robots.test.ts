@@ -12,7 +12,7 @@ import { type Answer, flatSite, links, type Site, startWeb, type TestWeb } from 
 const MAX_CRAWL_DELAY_MS = 400;
 const MAX_RETRY_AFTER_MS = 1_000;
 
-/** A robots.txt that fails is asked for again soon. */
+/** A robots.txt that fails is soon requested again. */
 const TUNING = {
   throttle: { maxBackoffMs: 10 },
   robots: { minFreshMs: 1, retryMs: 100, maxRetryMs: 200 },
@@ -33,7 +33,7 @@ describe('robots.txt', () => {
   beforeAll(() => start());
   afterAll(() => amble?.stop());
 
-  it('that cannot be read at first, and then can, costs its pages nothing', () =>
+  it('that cannot be read at first costs its pages no attempt', () =>
     onWeb(
       {
         broken: flatSite(2, (path, { count }) =>
@@ -51,7 +51,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that is not there, or elsewhere, is so however the body of that answer is broken', () =>
+  it('that is missing or moved counts as such even if the response body is broken', () =>
     onWeb(
       {
         absent: flatSite(1, (path) => (path === '/robots.txt' ? brokenBody({ status: 404 }) : undefined)),
@@ -74,7 +74,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that asks for patience in a broken answer is given it', () =>
+  it('with a Retry-After in a broken response is obeyed', () =>
     onWeb(
       {
         busy: flatSite(0, (path, { count }) =>
@@ -93,7 +93,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that asks for endless patience gets as much as the cap allows, and a line in the log', () =>
+  it('with a Retry-After above the cap gets the cap, with a warning in the log', () =>
     onWeb(
       {
         weary: flatSite(0, (path, { count }) =>
@@ -135,7 +135,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that moved to another host is read there, and its Crawl-delay holds for the host it was asked of', async () => {
+  it('that moved to another host is read there, and its Crawl-delay applies to the first host', async () => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
         path === '/robots.txt' ? moved(web.url('moved', '/robots.txt')) : undefined,
@@ -154,7 +154,7 @@ describe('robots.txt', () => {
     }
   });
 
-  it('that moved to a host which is down is out of reach like any other: held, tried again, and read at last', async () => {
+  it('that moved to a host that is down is unavailable: its pages are held until it can be read', async () => {
     const gone = await startWeb({ gone: flatSite(0) });
     await gone.stop();
     let there: string | null = gone.url('gone', '/robots.txt');
@@ -177,7 +177,7 @@ describe('robots.txt', () => {
     );
   });
 
-  it('that moved to a host which is paused is out of reach for as long: held, tried again, and read at last', async () => {
+  it('that moved to a paused host is unavailable: its pages are held until it can be read', async () => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
         path === '/robots.txt' ? moved(web.url('paused', '/robots.txt')) : undefined,
@@ -199,7 +199,7 @@ describe('robots.txt', () => {
     }
   });
 
-  it('that is long in coming keeps the other pages no longer than that', async () => {
+  it('that is slow delays other pages by at most its timeout', async () => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
         path === '/robots.txt' ? moved(web.url('slow', '/robots.txt')) : undefined,
@@ -208,7 +208,7 @@ describe('robots.txt', () => {
     });
     try {
       const seeds = ['/', '/1', '/2'].map((path) => web.url('old', path));
-      // Were they to wait for the end of the claim, the longest fetch, this test would time out.
+      // If they waited until the claim expires, that is the longest fetch, this test would time out.
       const { pages } = await amble.crawl({ seeds, ...web.network });
       expect(pages).toEqual({ Fetched: 2, Blocked: 1 });
       expect(web.arrivalsAt('old', '/robots.txt')).toHaveLength(1);
@@ -217,7 +217,7 @@ describe('robots.txt', () => {
     }
   });
 
-  it('is followed through five redirects, each with a slot, and not through a sixth', () => {
+  it('is followed through five redirects, each with a slot, but not through six', () => {
     const chain =
       (hops: number): Site =>
       (path) => {
@@ -247,7 +247,7 @@ describe('robots.txt', () => {
     });
   });
 
-  it('that names a Crawl-delay only later is obeyed from the very next slot', () =>
+  it('that later adds a Crawl-delay is obeyed from the next slot', () =>
     onWeb(
       {
         late: flatSite(8, (path, { count }) => {
@@ -289,7 +289,7 @@ describe('robots.txt', () => {
     ));
 
   it.each([{ agent: 'Former' }, { domain: 'former.test' }])(
-    'that was read for %j is read anew, so that its Crawl-delay is known to whom it concerns now',
+    'that was read for %j is read again, so that the right throttle learns its Crawl-delay',
     (former) =>
       onWeb(
         {
@@ -310,7 +310,7 @@ describe('robots.txt', () => {
       ),
   );
 
-  it('that asks for a Crawl-delay above the cap gets the cap, and a line in the log', () =>
+  it('with a Crawl-delay above the cap gets the cap, with a warning in the log', () =>
     onWeb(
       {
         slow: flatSite(1, (path) =>
@@ -332,7 +332,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('aside, pages may ask not to be indexed or followed, by header or <meta>, and are obeyed', () =>
+  it('is not the only rule: noindex and nofollow of a header or <meta> are obeyed', () =>
     onWeb(
       {
         site: (path) => {
@@ -375,11 +375,11 @@ describe('robots.txt', () => {
     ));
 });
 
-describe('robots.txt, where a Retry-After of an hour counts in full,', () => {
+describe('robots.txt, with a Retry-After of an hour allowed,', () => {
   beforeAll(() => start({ maxRetryAfter: '1h' }));
   afterAll(() => amble?.stop());
 
-  it('that moved to a host which wants to be left alone does not stop its pages: they go by the rules of before', async () => {
+  it('that moved to a host with a Retry-After does not stop its pages: the last known rules apply', async () => {
     const web = await startWeb({
       old: flatSite(6, (path, { count }) => {
         if (path !== '/robots.txt') return undefined;
@@ -408,11 +408,11 @@ describe('robots.txt, where a Retry-After of an hour counts in full,', () => {
   });
 });
 
-describe('robots.txt, where patience is short,', () => {
+describe('robots.txt, with a short time before giving up,', () => {
   beforeAll(() => start({ maxOutage: '500ms' }));
   afterAll(() => amble?.stop());
 
-  it('that stays out of reach holds its pages back and at last blocks them all, so that the crawl ends', () =>
+  it('that stays unavailable holds its pages and finally blocks them, so that the crawl ends', () =>
     onWeb(
       { broken: (path) => (path === '/robots.txt' ? { status: 503 } : { body: 'never' }) },
       async (web) => {
@@ -430,7 +430,7 @@ describe('robots.txt, where patience is short,', () => {
       },
     ));
 
-  it('that turns 503 keeps its old rules, however long that lasts', () =>
+  it('that starts to answer 503 keeps its last known rules, however long that lasts', () =>
     onWeb(
       {
         turning: flatSite(15, (path, { count }) => {
@@ -478,7 +478,7 @@ function text(body: string, headers: Record<string, string> = {}): Answer {
   return { body, headers: { 'content-type': 'text/plain', ...headers } };
 }
 
-/** Its body ends before it should. */
+/** The body is truncated. */
 function brokenBody({ headers, ...answer }: Answer): Answer {
   return { ...answer, headers: { ...headers, 'content-length': '1000', connection: 'close' }, body: 'half' };
 }

@@ -27,7 +27,7 @@ describe('sitemaps', () => {
     return new Map(rows.map((row) => [new URL(row.url).pathname, row]));
   };
 
-  it('lead to pages that nothing links to: by robots.txt, an index, gzip, text and a redirect', async () => {
+  it('lead to pages without links to them: from robots.txt, an index, gzip, text and a redirect', async () => {
     const web = await startWeb({
       a: (path, visit) => {
         const at = (target: string) => web.url('a', target);
@@ -72,7 +72,7 @@ describe('sitemaps', () => {
       expect(rows.get('/list.txt')?.linksSkipped).toBeNull();
       expect(rows.get('/1.html')).toMatchObject({ depth: 1, lastmod: new Date('2024-05-01T00:00:00Z') });
       expect(web.arrivalsAt('a', '/private.xml')).toEqual([]);
-      // Looked for although robots.txt names another; that it is not there is no matter.
+      // Requested although robots.txt names another; that it is missing does not matter.
       expect(statusOf('/sitemap.xml')).toEqual(['sitemap', 'Failed']);
       expect(new Set(web.arrivals.map(({ path }) => path)).size).toBe(web.arrivals.length);
     } finally {
@@ -80,7 +80,7 @@ describe('sitemaps', () => {
     }
   });
 
-  it('are not asked for unless the crawl says so', async () => {
+  it('are not requested unless the crawl enables them', async () => {
     const web = await startWeb({ a: pages });
     try {
       await amble.crawl({ seeds: [web.url('a')], ...web.network });
@@ -90,7 +90,7 @@ describe('sitemaps', () => {
     }
   });
 
-  it('that are being read when their crawl is cancelled leave nothing open behind', async () => {
+  it('leave no page open when their crawl is cancelled while they are read', async () => {
     const web = await startWeb({
       a: (path, visit) => {
         const lines = () => Array.from({ length: 30_000 }, (_, n) => web.url('a', `/${n}.html`)).join('\n');
@@ -112,7 +112,7 @@ describe('sitemaps', () => {
     }
   });
 
-  it('of 50,000 URLs stream into the frontier: neither a history nor memory grows with them', async () => {
+  it('of 50,000 URLs stream into the frontier without growing a history or memory', async () => {
     const long = 'x'.repeat(150);
     const web = await startWeb({
       a: (path, visit) => {
@@ -129,7 +129,7 @@ describe('sitemaps', () => {
       expect(found).toBe(50_001);
       const sitemap = await amble.db.page.findFirstOrThrow({ where: { crawlId, kind: 'sitemap' } });
       expect(sitemap).toMatchObject({ status: 'Fetched', linksFound: 50_000 });
-      // More than a page may be: its own limit holds for it.
+      // Larger than a page may be: sitemaps have a limit of their own.
       expect(sitemap.contentBytes).toBeGreaterThan(amble.config.crawl.fetch.maxBodyBytes);
       const urlHash = Buffer.from(sitemap.urlHash).toString('hex');
       const workflow = amble.client.workflow.getHandle(
@@ -138,7 +138,7 @@ describe('sitemaps', () => {
       const history = await workflow.fetchHistory();
       expect(history.events?.length).toBeLessThan(60);
       expect(JSON.stringify(history).length).toBeLessThan(60_000);
-      // The body itself, twice (as it came, and packed for the store), and what is under way; not 50,000 rows.
+      // The body twice (as received, and compressed for the store) and the current batch, not 50,000 rows.
       expect(grown).toBeLessThan(150_000_000);
     } finally {
       memory.stop();
@@ -147,7 +147,7 @@ describe('sitemaps', () => {
   });
 });
 
-/** How far the memory of this process rose above what it was, at its highest. */
+/** How far this process's memory rose at its peak. */
 function watchMemory() {
   const inUse = () => {
     const { heapUsed, external } = process.memoryUsage();

@@ -3,18 +3,18 @@ import type { TuningChanges } from '../../src/config/index.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
-describe('pages asleep until their next attempt', () => {
+describe('pages that wait for their next attempt', () => {
   let amble: Amble;
   afterEach(() => amble?.stop());
 
   async function start(crawl: NonNullable<TuningChanges['crawl']>): Promise<void> {
-    // The site's 503s must not slow the test down; what they do to the gap is tested elsewhere.
+    // The site's 503s must not slow the test down; backoff is tested elsewhere.
     amble = await startAmble({ tuning: { throttle: { maxBackoffMs: 10 }, crawl } });
   }
 
-  it('do not stop their domain: more of them than the window holds, and every other page is still fetched', async () => {
+  it('do not stop their domain: even with more of them than the window holds, every other page is fetched', async () => {
     await start({ window: 5 });
-    // The first ten pages of the site fail and sleep for an hour; the window has five places.
+    // The first ten pages of the site fail and wait for an hour; the window has five places.
     const web = await startWeb({
       site: flatSite(25, (path) =>
         Number(path.slice(1)) >= 1 && Number(path.slice(1)) <= 10 ? { status: 503 } : undefined,
@@ -48,7 +48,7 @@ describe('pages asleep until their next attempt', () => {
     }
   });
 
-  it('beyond the allowed number wait in the table instead, and are tried again when they are due', async () => {
+  it('wait in the database beyond the allowed number, and are retried when due', async () => {
     await start({ maxWaiting: 2, longWaitMs: 100 });
     const web = await startWeb({
       site: flatSite(8, (path, { count }) =>

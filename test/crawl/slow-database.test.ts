@@ -1,4 +1,4 @@
-/** A record that takes longer than a workflow task may be held up for. */
+/** Recording a page takes longer than a local activity may. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pageWorkflowId } from '../../workflows/ids.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await amble?.stop();
 });
 
-it('goes on as a step of its own, and the page is recorded once', async () => {
+it('continues as a regular activity, and the page is recorded once', async () => {
   const crawl = await amble.start({ seeds: [web.url('site')], ...web.network });
   const crawlId = crawl.workflowId;
   await vi.waitFor(() => expect(web.arrivalsAt('site', '/')).toHaveLength(1), PATIENTLY);

@@ -1,4 +1,4 @@
-/** What a throttle hears of a request, and when, whatever happens to the worker that sent it. */
+/** Reports and records of requests reach the throttle and the database, whatever happens to the worker that sent them. */
 import { inspect } from 'node:util';
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
@@ -11,7 +11,7 @@ import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { type Site, startWeb, type TestWeb } from '../support/web.ts';
 
-/** Parts of the worker, for each test to spoil. `unanswered`: how often Postgres does not take the record of a request. */
+/** Faults that a test can turn on. `unanswered`: how often Postgres fails to record a request. */
 const unspoiled = () => ({
   stoodStill: false,
   cutOff: false,
@@ -93,7 +93,7 @@ const attemptsOf = (crawlId: string) => amble.db.pageCrawl.findMany({ where: { p
 const requestsOf = (crawlId: string) =>
   amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
 
-/** Does not answer the first time, for which this process is to blame. */
+/** Does not respond the first time, because this process is stalled. */
 function lateOnce(slow: string): Site {
   return (path, { count }) => {
     if (path === slow) faults.stoodStill = count === 1;
@@ -102,7 +102,7 @@ function lateOnce(slow: string): Site {
   };
 }
 
-it('a page that timed out while this process stood still is no attempt, and teaches the throttle nothing', async () => {
+it('a timeout while this process was stalled costs no attempt and teaches the throttle nothing', async () => {
   const { pages, crawlId } = await crawl(lateOnce('/'));
   expect(pages).toEqual({ Fetched: 1 });
   expect(await attemptsOf(crawlId)).toMatchObject([{ attempt: 1, outcome: 'Success' }]);
@@ -115,8 +115,8 @@ it('a page that timed out while this process stood still is no attempt, and teac
   });
 });
 
-it('a robots.txt that timed out while this process stood still does not hold its site', async () => {
-  // Were it held, this test would time out.
+it('a robots.txt that timed out while this process was stalled does not hold its site', async () => {
+  // If it were held, this test would time out.
   const { pages, crawlId } = await crawl(lateOnce('/robots.txt'));
   expect(pages).toEqual({ Fetched: 1 });
   const paths = (await requestsOf(crawlId)).map(({ url }) => new URL(url).pathname);
@@ -128,7 +128,7 @@ it('a robots.txt that timed out while this process stood still does not hold its
   });
 }, 30_000);
 
-it('a Retry-After reaches the throttle through the page, where the fetch is cut off from it', async () => {
+it('a Retry-After reaches the throttle through the page if the fetch cannot deliver it', async () => {
   const { pages } = await crawl(
     (path) => {
       if (path !== '/') return undefined;
@@ -147,7 +147,7 @@ it('a Retry-After reaches the throttle through the page, where the fetch is cut 
 const pathsOf = async (crawlId: string) =>
   (await requestsOf(crawlId)).map(({ url, purpose }) => [new URL(url).pathname, purpose]);
 
-it('a robots.txt that was asked for is on record, also where Postgres was away when its answer came', async () => {
+it('a request for robots.txt is recorded even if Postgres was unavailable when the response came', async () => {
   const { pages, crawlId } = await crawl((path, { count }) => {
     if (path === '/robots.txt' && count === 1) faults.unanswered = 3;
     return path === '/' ? { body: 'a page' } : undefined;
@@ -161,7 +161,7 @@ it('a robots.txt that was asked for is on record, also where Postgres was away w
   ]);
 });
 
-it('so is a page whose answer counted for nothing', async () => {
+it('so is the request of a page whose response did not count', async () => {
   const { pages, crawlId } = await crawl((path, visit) => {
     if (path === '/' && visit.count === 1) faults.unanswered = 3;
     return lateOnce('/')(path, visit);
@@ -175,7 +175,7 @@ it('so is a page whose answer counted for nothing', async () => {
   ]);
 });
 
-it('a Retry-After that came to a page which was being cancelled reaches the throttle, and its request the record', async () => {
+it('a Retry-After for a page that is being cancelled reaches the throttle, and its request is recorded', async () => {
   web = await startWeb({
     site: (path) => {
       if (path !== '/') return undefined;
@@ -204,7 +204,7 @@ it('a Retry-After that came to a page which was being cancelled reaches the thro
   ]);
 });
 
-it('a slot is free for the next page while the body of the last one waits to be stored', async () => {
+it('the slot is free for the next page while the last body waits to be stored', async () => {
   let [asked, put] = [0, 0];
   let goOn = (): void => {};
   const secondAsked = new Promise<void>((resolve) => {

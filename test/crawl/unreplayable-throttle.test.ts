@@ -1,4 +1,4 @@
-/** A throttle is replayed by every worker that comes to it; one that cannot be must not stop its domain for ever. */
+/** Every worker that takes over a throttle replays it; one that cannot be replayed must not stop its domain forever. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
 
-// A task for a worker that is gone goes to others only after ten seconds.
+// A task for a worker that is gone is given to another only after ten seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Unique to each test, as the throttles of all tests are on one server. */
@@ -24,7 +24,7 @@ let domain: string;
 let amble: Amble;
 
 beforeEach(async () => {
-  // Its own worker serves another queue: those of this test come and go.
+  // Its own worker serves another queue; the test starts and stops workers of its own.
   amble = await startAmble();
   domain = `${randomUUID()}.test`;
 });
@@ -60,7 +60,7 @@ async function ask(number: number): Promise<SlotAnswer> {
     delay: { minMs: 0, maxMs: 0 },
     concurrency: 1,
     targetConcurrency: null,
-    // Over before anything else is due: the throttle arms a timer for it.
+    // Expires before anything else is due: the throttle has a timer for it.
     maxFetchMs: 1_000,
   };
   return amble.client.workflow.executeUpdateWithStart(acquireUpdate, {
@@ -73,7 +73,7 @@ async function ask(number: number): Promise<SlotAnswer> {
   });
 }
 
-/** The server has given up on the worker that knew the throttle, and what that had armed a timer for is over. */
+/** The server no longer expects the worker that had the throttle, and the timer has fired. */
 async function untilPassedOn(throttle: WorkflowHandle): Promise<void> {
   const isPassedOn = async () => {
     const { events } = await throttle.fetchHistory();
@@ -85,7 +85,7 @@ async function untilPassedOn(throttle: WorkflowHandle): Promise<void> {
   await expect.poll(isPassedOn, { timeout: 60_000 }).toBe(true);
 }
 
-/** Leaves a task without a command behind. */
+/** Completes a task without a command. */
 async function stir(throttle: WorkflowHandle): Promise<void> {
   const lengthOf = async () => (await throttle.describe()).historyLength;
   const before = await lengthOf();
@@ -93,23 +93,23 @@ async function stir(throttle: WorkflowHandle): Promise<void> {
   await expect.poll(lengthOf, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + 4);
 }
 
-test('tasks that are one to a worker and two to the next lead to the same commands', async () => {
+test('a worker that sees two tasks where another saw one sends the same commands', async () => {
   const throttle = amble.client.workflow.getHandle(throttleId(domain));
   const first = await worker();
   await ask(1);
-  // Its grant reaches nobody, which it hears of.
+  // Its grant cannot be delivered, and it is told so.
   await sleep(1_000);
   await stir(throttle);
   await first.stop();
 
-  // Arrives at a worker that has never seen this throttle, and takes it and the signal before it for one task.
+  // Arrives at a worker that does not have this throttle cached and sees one task for it and the signal before it.
   const answered = ask(2);
   await untilPassedOn(throttle);
   const second = await worker();
   expect(await answered).toMatchObject({ kind: 'granted' });
   await second.stop();
 
-  // To this one they are two.
+  // This one sees two.
   const third = await worker();
   expect(await ask(3)).toMatchObject({ kind: 'queued' });
   const { events } = await throttle.fetchHistory();
@@ -117,7 +117,7 @@ test('tasks that are one to a worker and two to the next lead to the same comman
   await third.stop();
 });
 
-test('one that cannot be replayed ends, and the next ask begins another', async () => {
+test('a throttle that cannot be replayed ends, and the next ask starts another', async () => {
   const { temporalAddress: address, namespace } = testEngines();
   const connection = await NativeConnection.connect({ address });
   const taskQueue = throttleQueue(configOfTest().taskQueue);
@@ -134,7 +134,7 @@ test('one that cannot be replayed ends, and the next ask begins another', async 
   await connection.close();
 
   const running = await worker();
-  // Asked again until it is answered, as an activity does it.
+  // Retried until it is answered, as an activity would.
   const answer = await vi.waitFor(() => ask(1), { timeout: 60_000, interval: 500 });
   expect(answer.kind).toBe('queued');
   expect(await amble.client.workflow.getHandle(start.workflowId, firstLife).describe()).toMatchObject({
