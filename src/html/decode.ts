@@ -7,7 +7,7 @@ export { decoderFor } from './encodings.ts';
 
 export interface DecodedHtml {
   text: string;
-  /** The standard's name of what it was written in. */
+  /** Name in the Encoding standard. */
   encoding: string;
 }
 
@@ -32,6 +32,6 @@ export function charsetOf(contentType: string | undefined): string | null {
 }
 
 function sniff(body: Buffer): string {
-  // Undeclared text that is valid UTF-8 is UTF-8; anything else is read as browsers read the old web.
+  // Undeclared text that is valid UTF-8 is UTF-8. Browsers read everything else as windows-1252.
   return getEncoding(body, { defaultEncoding: isUtf8(body) ? 'utf-8' : 'windows-1252' });
 }

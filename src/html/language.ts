@@ -1,20 +1,20 @@
-/** Which language a text is written in, by its letter groups; for pages that do not say, or say what their template said. */
+/** Detects the language of a text, because pages often declare none, or that of their template. */
 
-/** In fewer letters every language looks like some other. */
-const LEAST_LETTERS = 60;
+/** With fewer letters every language resembles another. */
+const MIN_LETTERS = 60;
 
-/** More text makes it slower, not surer. */
-const MOST_LENGTH = 1_000;
+/** More text makes detection slower, not more reliable. */
+const MAX_SAMPLE_LENGTH = 1_000;
 
 const LETTERS = /\p{L}+/gu;
 
 /** Loaded with the first page that needs it: its tables take a third of a second and 30 MB. */
 let detector: Promise<typeof import('eld/extrasmall')> | undefined;
 
-/** ISO 639-1; null: too few letters, or a language that is not known well enough. */
+/** An ISO 639-1 code, or null if there are too few letters or the result is not reliable. */
 export async function detectLanguage(text: string): Promise<string | null> {
-  const sample = text.slice(0, MOST_LENGTH);
-  if ((sample.match(LETTERS) ?? []).join('').length < LEAST_LETTERS) return null;
+  const sample = text.slice(0, MAX_SAMPLE_LENGTH);
+  if ((sample.match(LETTERS) ?? []).join('').length < MIN_LETTERS) return null;
   detector ??= import('eld/extrasmall');
   const { eld } = await detector;
   const result = eld.detect(sample);

@@ -1,32 +1,32 @@
-/** The outlinks of a page, frames among them: absolute, normalised, each once, bounded. */
+/** Collects the outlinks of a page, including frames: absolute, normalised, each once, up to a maximum. */
 import type { NormalisedUrl } from '../urls/index.ts';
-import { captionOf } from './page-elements.ts';
-import { tidy } from './text.ts';
+import { innerText } from './page-elements.ts';
+import { collapseWhitespace } from './text.ts';
 import type { Element } from './walk.ts';
 
 export interface PageLink {
   url: string;
-  /** Text of the first such link that has some. */
+  /** Text of the first link to this URL that has any. */
   anchor: string;
-  /** Lower-case words of the first such link. */
+  /** The rel of the first link to this URL, in lower case. */
   rel: string | null;
-  /** Every such link on the page says nofollow. */
+  /** Whether every link to this URL has nofollow. */
   nofollow: boolean;
 }
 
 export interface PageLinks {
   links: PageLink[];
-  /** Links kept, and those beyond the bound as often as they occur. */
+  /** Distinct links up to the maximum; beyond it every link counts. */
   linksFound: number;
-  /** Links to addresses longer than any that are crawled. */
+  /** Links whose URL is too long to be crawled. */
   linksTooLong: number;
 }
 
 export interface LinkRules {
   maxLinks: number;
-  /** Makes of what a link says the address it leads to. */
+  /** Resolves the href of a link. */
   resolve: (href: string) => NormalisedUrl;
-  /** Where a <meta> refresh leads, normalised. */
+  /** Target of a <meta> refresh, normalised. */
   refreshUrl: string | null;
 }
 
@@ -34,7 +34,7 @@ const MAX_ANCHOR_LENGTH = 200;
 const MAX_REL_LENGTH = 100;
 const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
 
-/** Indented markup is mostly white space, which `tidy` takes away again. */
+/** Indented markup is mostly white space, which is collapsed afterwards. */
 const RAW_ANCHOR_LENGTH = 4 * MAX_ANCHOR_LENGTH;
 
 export class LinkCollector {
@@ -50,7 +50,7 @@ export class LinkCollector {
   }
 
   add(element: Element): void {
-    // Beyond the bound links are only counted: to tell them apart would cost memory without a bound.
+    // Beyond the maximum links are only counted: telling them apart would take unbounded memory.
     if (this.links.size >= this.rules.maxLinks) {
       this.linksFound += 1;
       return;
@@ -61,7 +61,7 @@ export class LinkCollector {
       return;
     }
     const rel = relOf(element);
-    // Wherever in it that stands; only what is kept has a bound.
+    // Searched in the whole attribute; only what is stored is cut.
     const nofollow = NOFOLLOW.test(element.attribs.rel ?? '');
     const known = this.links.get(target.url);
     if (known === undefined) {
@@ -81,11 +81,11 @@ export class LinkCollector {
 
 function anchorOf(element: Element): string {
   return (
-    tidy(captionOf(element, RAW_ANCHOR_LENGTH), MAX_ANCHOR_LENGTH) ||
-    tidy(element.attribs.title ?? '', MAX_ANCHOR_LENGTH)
+    collapseWhitespace(innerText(element, RAW_ANCHOR_LENGTH), MAX_ANCHOR_LENGTH) ||
+    collapseWhitespace(element.attribs.title ?? '', MAX_ANCHOR_LENGTH)
   );
 }
 
 function relOf(element: Element): string | null {
-  return tidy(element.attribs.rel ?? '', MAX_REL_LENGTH).toLowerCase() || null;
+  return collapseWhitespace(element.attribs.rel ?? '', MAX_REL_LENGTH).toLowerCase() || null;
 }

@@ -1,46 +1,46 @@
 /**
- * What a page says, without what surrounds it: the text of <main>, else of its only <article>, else of the whole body,
- * block by block. Left out are the parts that HTML and ARIA name as furniture, and blocks that are mostly links: a menu
- * that nobody marked as one. A page that would have nothing left is taken whole.
+ * Extracts the main text: that of <main>, else of the only <article>, else of the whole body, block by block. Leaves out
+ * what HTML and ARIA mark as boilerplate, and blocks that are mostly links, which are unmarked menus. If nothing would be
+ * left, the whole text is taken.
  */
-import type { Survey } from './page-elements.ts';
-import { TextBlocks } from './text-blocks.ts';
+import type { PageElements } from './page-elements.ts';
+import { TextBlocks } from './text.ts';
 import { type Document, type Element, isElement, type Node, walk } from './walk.ts';
 
-export type Part =
-  /** Never text for a reader. */
-  | 'silent'
-  /** What every page of a site has around its own content. */
-  | 'furniture'
-  /** Within these a <header> or <footer> is the content's own, elsewhere it is the site's. */
+export type ElementKind =
+  /** Contains no text that a reader sees. */
+  | 'hidden'
+  /** What all pages of a site have around their own content. */
+  | 'boilerplate'
+  /** A <header> or <footer> inside one belongs to the content, elsewhere to the site. */
   | 'section'
-  | 'edge'
-  /** Begins and ends a block of its own; elements that are none of these run within a line. */
+  | 'header-footer'
+  /** Begins and ends a block. Elements of no kind are inline. */
   | 'block'
   | 'link';
 
-/** One table, because it is asked twice for every element of every page. */
-export const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
-  ...named(
-    'silent',
+/** One table, because it is read twice for every element of every page. */
+export const ELEMENT_KINDS: ReadonlyMap<string, ElementKind> = new Map<string, ElementKind>([
+  ...ofKind(
+    'hidden',
     'script style template noscript head svg math iframe object canvas audio video select datalist textarea button',
   ),
-  ...named('furniture', 'nav aside menu dialog'),
-  ...named('section', 'main article section'),
-  ...named('edge', 'header footer'),
-  ...named(
+  ...ofKind('boilerplate', 'nav aside menu dialog'),
+  ...ofKind('section', 'main article section'),
+  ...ofKind('header-footer', 'header footer'),
+  ...ofKind(
     'block',
     'address blockquote body br caption center dd details div dl dt fieldset figcaption figure form h1 h2 h3 h4 h5 h6 hr ' +
       'html legend li ol p pre summary table tbody td tfoot th thead tr ul',
   ),
-  ...named('link', 'a'),
+  ...ofKind('link', 'a'),
 ]);
 
-const FURNITURE_ROLES: ReadonlySet<string> = new Set(
+const BOILERPLATE_ROLES: ReadonlySet<string> = new Set(
   'navigation banner contentinfo complementary search menu menubar toolbar dialog'.split(' '),
 );
 
-export function mainText(document: Document, { mains, articles }: Survey): string {
+export function mainText(document: Document, { mains, articles }: PageElements): string {
   const [main] = mains;
   const [article] = articles;
   const root = main ?? (articles.length === 1 && article !== undefined ? article : document);
@@ -58,19 +58,19 @@ function textOf(root: Node, { whole }: { whole: boolean }): string {
     (node) => {
       if (node.type === 'text') {
         blocks.add(node.data, links > 0);
-        return 'into';
+        return 'enter';
       }
-      if (!isElement(node)) return node.type === 'cdata' ? 'into' : 'over';
-      const part = PARTS.get(node.name);
-      if (part === 'silent' || (!whole && isFurniture(node, part, sections))) return 'over';
+      if (!isElement(node)) return node.type === 'cdata' ? 'enter' : 'skip';
+      const part = ELEMENT_KINDS.get(node.name);
+      if (part === 'hidden' || (!whole && isBoilerplate(node, part, sections))) return 'skip';
       if (part === 'link') links += 1;
       else if (part !== undefined) blocks.flush();
       if (part === 'section') sections += 1;
-      return blocks.isFull() ? 'stop' : 'into';
+      return blocks.isFull() ? 'stop' : 'enter';
     },
     (node) => {
       if (!isElement(node)) return;
-      const part = PARTS.get(node.name);
+      const part = ELEMENT_KINDS.get(node.name);
       if (part === 'link') links -= 1;
       else if (part !== undefined) blocks.flush();
       if (part === 'section') sections -= 1;
@@ -80,16 +80,16 @@ function textOf(root: Node, { whole }: { whole: boolean }): string {
   return blocks.toString();
 }
 
-function isFurniture({ attribs }: Element, part: Part | undefined, sections: number): boolean {
+function isBoilerplate({ attribs }: Element, part: ElementKind | undefined, sections: number): boolean {
   return (
-    part === 'furniture' ||
-    (part === 'edge' && sections === 0) ||
-    (attribs.role !== undefined && FURNITURE_ROLES.has(attribs.role)) ||
+    part === 'boilerplate' ||
+    (part === 'header-footer' && sections === 0) ||
+    (attribs.role !== undefined && BOILERPLATE_ROLES.has(attribs.role)) ||
     attribs.hidden !== undefined ||
     attribs['aria-hidden'] === 'true'
   );
 }
 
-function named(part: Part, names: string): [string, Part][] {
+function ofKind(part: ElementKind, names: string): [string, ElementKind][] {
   return names.split(' ').map((name) => [name, part]);
 }

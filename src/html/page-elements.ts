@@ -1,39 +1,39 @@
-/** Picks out, in one walk, the elements that say what a page is and where it leads. A selector for each would be a walk each. */
+/** Collects the elements that describe a page and link to others, in one walk: a selector for each would need a walk each. */
 import { type Document, type Element, isElement, walk } from './walk.ts';
 
-export interface Survey {
+export interface PageElements {
   html: Element | null;
   base: Element | null;
   title: Element | null;
   metas: Element[];
   /** <link> elements. */
-  relations: Element[];
+  linkElements: Element[];
   /** <a> and <area> with an href, <frame> and <iframe> with a src, in the order of the document. */
   anchors: Element[];
-  /** <h1> to <h6>, the first of them. */
+  /** <h1> to <h6>, up to MAX_HEADINGS. */
   headings: Element[];
-  /** What the author marks as the page's own content. */
+  /** What the author marked as the main content. */
   mains: Element[];
   articles: Element[];
 }
 
 const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
 
-/** Enough for the caption of any honest link; one that wraps half the page is not read to its end. */
-const MAX_CAPTION_NODES = 500;
+/** Enough for the text of any honest link; one that wraps half the page is not read to its end. */
+const MAX_TEXT_NODES = 500;
 
-/** A document needs fewer; a page that is all headings says nothing by them. */
+/** Honest documents have fewer. */
 export const MAX_HEADINGS = 200;
 
 const HEADING = /^h[1-6]$/;
 
-export function nothingFound(): Survey {
+export function createPageElements(): PageElements {
   return {
     html: null,
     base: null,
     title: null,
     metas: [],
-    relations: [],
+    linkElements: [],
     anchors: [],
     headings: [],
     mains: [],
@@ -41,10 +41,10 @@ export function nothingFound(): Survey {
   };
 }
 
-export function survey(document: Document): Survey {
-  const found = nothingFound();
+export function findPageElements(document: Document): PageElements {
+  const found = createPageElements();
   walk(document, (node) => {
-    if (!isElement(node)) return 'into';
+    if (!isElement(node)) return 'enter';
     switch (node.name) {
       case 'html':
         found.html ??= node;
@@ -53,14 +53,14 @@ export function survey(document: Document): Survey {
         if (node.attribs.href !== undefined) found.base ??= node;
         break;
       case 'title':
-        // An <svg> has titles too; only the standard's parser tells namespaces.
+        // An <svg> has titles too. Only the HTML parser sets namespaces.
         if ((node.namespace ?? HTML_NAMESPACE) === HTML_NAMESPACE) found.title ??= node;
         break;
       case 'meta':
         found.metas.push(node);
         break;
       case 'link':
-        found.relations.push(node);
+        found.linkElements.push(node);
         break;
       case 'a':
       case 'area':
@@ -85,12 +85,12 @@ export function survey(document: Document): Survey {
         found.articles.push(node);
         break;
       case 'template':
-        // Not part of the page until a script makes it so.
-        return 'over';
+        // Not part of the page until a script inserts it.
+        return 'skip';
       default:
         if (node.attribs.role === 'main') found.mains.push(node);
     }
-    return 'into';
+    return 'enter';
   });
   return found;
 }
@@ -99,19 +99,29 @@ export function isHeading(name: string): boolean {
   return HEADING.test(name);
 }
 
-/** The text inside, images by their description, until a little more than `length` characters are together. */
-export function captionOf(element: Element, length: number): string {
+/** The text of an element, with the descriptions of images. Stops soon after `length` characters. */
+export function innerText(element: Element, length: number): string {
   let text = '';
   let nodes = 0;
   walk(element, (node) => {
     nodes += 1;
     if (node.type === 'text') text += node.data;
-    else if (node.type === 'script' || node.type === 'style') return 'over';
+    else if (node.type === 'script' || node.type === 'style') return 'skip';
     else if (isElement(node)) {
       if (node.name === 'br') text += ' ';
       if (node.name === 'img' && node.attribs.alt !== undefined) text += ` ${node.attribs.alt} `;
     }
-    return text.length > length || nodes >= MAX_CAPTION_NODES ? 'stop' : 'into';
+    return text.length > length || nodes >= MAX_TEXT_NODES ? 'stop' : 'enter';
   });
   return text;
+}
+
+export function metaContents(metas: readonly Element[], ...names: string[]): string[] {
+  return metas
+    .filter((meta) => names.includes(meta.attribs.name?.trim().toLowerCase() ?? ''))
+    .map((meta) => meta.attribs.content ?? '');
+}
+
+export function httpEquiv(metas: readonly Element[], name: string): string | undefined {
+  return metas.find((meta) => meta.attribs['http-equiv']?.trim().toLowerCase() === name)?.attribs.content;
 }

@@ -1,33 +1,30 @@
-/** Makes of an HTML document what the crawl wants to know of it. */
-
+/** Extracts everything that a crawl needs from an HTML document. */
 import type { UrlRules } from '../core/settings.ts';
 import { readDirectives } from '../robots/directives.ts';
-import { addressesOf } from './addresses.ts';
+import { resolveAddresses } from './addresses.ts';
 import { decodeHtml } from './decode.ts';
 import { parseDocument, type TreeOptions } from './document.ts';
 import { LinkCollector, type PageLinks } from './links.ts';
 import { mainText } from './main-text.ts';
-import { metaContents, pragma } from './metas.ts';
-import { captionOf, type Survey, survey } from './page-elements.ts';
+import { findPageElements, httpEquiv, innerText, metaContents, type PageElements } from './page-elements.ts';
 import { DocumentTooComplexError, ParseTimeoutError } from './parse-limits.ts';
-import { flatAnchors, readFlat } from './streaming-extract.ts';
-import { tidy } from './text.ts';
-
+import { extractLinks, extractPage } from './streaming-extract.ts';
+import { collapseWhitespace } from './text.ts';
 import type { Document, Element } from './walk.ts';
 
 export interface ParsedPage extends PageLinks {
   title: string | null;
-  /** As the page declares it: <html lang>, or else a content-language in <meta> or header. */
+  /** As declared by <html lang>, or else by a content-language in <meta> or the header. */
   language: string | null;
   description: string | null;
   /** Normalised and absolute. */
   canonical: string | null;
   headings: Heading[];
-  /** What the page says, a block a line, without menus and the like. */
+  /** The main text, one block per line, without menus and other boilerplate. */
   text: string;
-  /** Where a <meta> refresh takes the reader before he has read; null: he stays. */
+  /** The target of a <meta> refresh that acts as a redirect, or null. */
   refreshTo: string | null;
-  /** From <meta name="robots">, or one that names us. */
+  /** From <meta name="robots">, or one that names our product token. */
   noindex: boolean;
   nofollow: boolean;
 }
@@ -40,79 +37,83 @@ export interface Heading {
 
 export interface PageSource {
   body: Buffer;
-  /** Normalised; where the body came from. */
+  /** Where the body came from; normalised. */
   url: string;
   contentType: string | undefined;
-  /** The product token by which <meta> may address us alone. */
+  /** Our product token, by which a <meta> may address us alone. */
   token: string;
   /** The header Content-Language. */
   contentLanguage?: string | undefined;
   maxLinks: number;
-  /** How links are written. */
+  /** How links are normalised. */
   rules: UrlRules;
 }
 
 const MAX_TITLE_LENGTH = 500;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 const MAX_HEADING_LENGTH = 300;
-/** BCP 47 recommends that much room for a tag. */
+/** The length that BCP 47 recommends to allow for a tag. */
 const MAX_LANGUAGE_LENGTH = 35;
 
 export interface ParseOptions {
-  /** For the tree. What takes longer is read without one ... */
-  treeMs?: number;
-  /** ... or, so it is asked, not at all: ParseTimeoutError is thrown. */
-  orThrow?: boolean;
+  /** Limit for building the tree. A document that takes longer is read without one, */
+  treeTimeoutMs?: number;
+  /** or, if this is set, not at all: ParseTimeoutError is thrown. */
+  throwOnTimeout?: boolean;
 }
 
 export function parsePage(
   source: PageSource,
-  { treeMs = Number.POSITIVE_INFINITY, orThrow = false }: ParseOptions = {},
+  { treeTimeoutMs = Number.POSITIVE_INFINITY, throwOnTimeout = false }: ParseOptions = {},
 ): ParsedPage {
   const { body, url, contentType, maxLinks, rules } = source;
   const { text: html, encoding } = decodeHtml(body, contentType);
-  const document = treeOf(html, { contentType, timeoutMs: treeMs }, orThrow);
-  const { found, text } = document === null ? readFlat(html) : surveyed(document);
-  const { canonical, refreshTo, ...addresses } = addressesOf(found, { url, rules, encoding });
+  const document = buildTree(html, { contentType, timeoutMs: treeTimeoutMs }, throwOnTimeout);
+  const { elements, text } = document === null ? extractPage(html) : readTree(document);
+  const { canonical, refreshTo, ...addresses } = resolveAddresses(elements, { url, rules, encoding });
   const collector = new LinkCollector({ maxLinks, ...addresses });
-  if (document === null) flatAnchors(html, (anchor) => collector.add(anchor));
-  else for (const anchor of found.anchors) collector.add(anchor);
-  return { ...factsOf(source, found), text, canonical, refreshTo, ...collector.found() };
+  if (document === null) extractLinks(html, (anchor) => collector.add(anchor));
+  else for (const anchor of elements.anchors) collector.add(anchor);
+  return { ...factsOf(source, elements), text, canonical, refreshTo, ...collector.found() };
 }
 
-/** null: none is built of this one. */
-function treeOf(html: string, options: TreeOptions, orThrow: boolean): Document | null {
+/** Returns null if the document exceeds a limit and has to be read without a tree. */
+function buildTree(html: string, options: TreeOptions, throwOnTimeout: boolean): Document | null {
   try {
     return parseDocument(html, options);
   } catch (error) {
-    if (error instanceof DocumentTooComplexError || (error instanceof ParseTimeoutError && !orThrow))
+    if (error instanceof DocumentTooComplexError || (error instanceof ParseTimeoutError && !throwOnTimeout))
       return null;
     throw error;
   }
 }
 
-function surveyed(document: Document): { found: Survey; text: string } {
-  const found = survey(document);
-  return { found, text: mainText(document, found) };
+function readTree(document: Document): { elements: PageElements; text: string } {
+  const elements = findPageElements(document);
+  return { elements, text: mainText(document, elements) };
 }
 
 type Facts = Pick<ParsedPage, 'title' | 'language' | 'description' | 'headings' | 'noindex' | 'nofollow'>;
 
-function factsOf({ token, contentLanguage }: PageSource, { html, title, metas, headings }: Survey): Facts {
+function factsOf(
+  { token, contentLanguage }: PageSource,
+  { html, title, metas, headings }: PageElements,
+): Facts {
   return {
-    title: caption(title, MAX_TITLE_LENGTH) || null,
+    title: textOf(title, MAX_TITLE_LENGTH) || null,
     language: languageOf(html, metas, contentLanguage),
-    description: tidy(metaContents(metas, 'description')[0] ?? '', MAX_DESCRIPTION_LENGTH) || null,
+    description:
+      collapseWhitespace(metaContents(metas, 'description')[0] ?? '', MAX_DESCRIPTION_LENGTH) || null,
     headings: headings
-      .map((heading) => ({ level: Number(heading.name[1]), text: caption(heading, MAX_HEADING_LENGTH) }))
+      .map((heading) => ({ level: Number(heading.name[1]), text: textOf(heading, MAX_HEADING_LENGTH) }))
       .filter(({ text }) => text !== ''),
     ...readDirectives(metaContents(metas, 'robots', token.toLowerCase()), token),
   };
 }
 
-function caption(element: Element | null, maxLength: number): string {
-  // Indented markup is mostly white space, which `tidy` takes away again.
-  return element === null ? '' : tidy(captionOf(element, 4 * maxLength), maxLength);
+function textOf(element: Element | null, maxLength: number): string {
+  // Indented markup is mostly white space, which is collapsed afterwards.
+  return element === null ? '' : collapseWhitespace(innerText(element, 4 * maxLength), maxLength);
 }
 
 function languageOf(
@@ -121,7 +122,7 @@ function languageOf(
   header: string | undefined,
 ): string | null {
   const declared =
-    html?.attribs.lang || html?.attribs['xml:lang'] || pragma(metas, 'content-language') || header || '';
-  // A list names the readers a page is for, not the language it is in.
-  return declared.includes(',') ? null : tidy(declared, MAX_LANGUAGE_LENGTH) || null;
+    html?.attribs.lang || html?.attribs['xml:lang'] || httpEquiv(metas, 'content-language') || header || '';
+  // A list names the audiences of a page, not the language it is written in.
+  return declared.includes(',') ? null : collapseWhitespace(declared, MAX_LANGUAGE_LENGTH) || null;
 }

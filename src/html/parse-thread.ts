@@ -4,9 +4,9 @@ import { type PageSource, parsePage } from './page.ts';
 
 export interface ThreadInput {
   source: PageSource;
-  treeMs: number;
+  treeTimeoutMs: number;
 }
 
-const { source, treeMs }: ThreadInput = workerData;
+const { source, treeTimeoutMs: treeMs }: ThreadInput = workerData;
 // A Buffer arrives as the plain Uint8Array it is made of.
-parentPort?.postMessage(parsePage({ ...source, body: Buffer.from(source.body) }, { treeMs }));
+parentPort?.postMessage(parsePage({ ...source, body: Buffer.from(source.body) }, { treeTimeoutMs: treeMs }));

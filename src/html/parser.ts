@@ -1,7 +1,7 @@
 /**
- * Parses small documents at once, and large ones and those that take long in a thread of their own: a parse of seconds would
- * stop every fetch of this process, and their time-outs would be blamed on the sites. A document that takes too long is
- * given up with its thread.
+ * Parses small documents on the main thread, and large or slow ones in a thread of their own: a parse of several seconds
+ * would block every fetch of this process, and the sites would be blamed for the timeouts. If a document takes too long, its
+ * thread is terminated.
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -13,46 +13,46 @@ import { ParseTimeoutError } from './parse-limits.ts';
 import type { ThreadInput } from './parse-thread.ts';
 
 export interface ParsedDocument extends ParsedPage {
-  /** By its text, whatever it declares; null: not known. */
+  /** Detected from the text, whatever the page declares; null if unknown. */
   detectedLanguage: string | null;
 }
 
-/** Aborted, it leaves the line of large documents, or ends its thread. */
+/** Aborting removes a document from the queue of large ones, or terminates its thread. */
 export type Parse = (source: PageSource, signal?: AbortSignal) => Promise<ParsedDocument>;
 
-/** Takes some 20 ms: about as long as the start of a thread is worth avoiding. */
+/** Takes about 60 ms to parse, up to which starting a thread does not pay. */
 const LARGE_BYTES = 512 * 1024;
 
-/** For the tree of a small one: what then is not done was made to take long, or the machine is so busy that a thread helps. */
-const LONGEST_HERE_MS = 250;
+/** Limit for the tree of a small document. One that takes longer is hostile, or the machine is so busy that a thread helps. */
+const MAX_INLINE_MS = 250;
 
-/** Ten times what the largest document that is fetched should need. Overruled by `parse.timeout`. */
-const LONGEST_PARSE_MS = 30_000;
+/** Ten times what the largest document that is fetched should need. The setting `parse.timeout` overrides it. */
+const PARSE_TIMEOUT_MS = 30_000;
 
-/** The rest is for reading the document without a tree, where its tree was not done by then. */
+/** The rest of the time is for reading the document without a tree, if the tree was not finished by then. */
 const TREE_SHARE = 1 / 3;
 
-/** Memory for a large document's tree; a thread that wants more ends, the process does not. */
+/** Memory for the tree of a large document. A thread that exceeds it ends without ending the process. */
 const THREAD_HEAP_MB = 512;
 
-/** From sources there is no compiled file beside this one; the build has it. */
+/** The compiled file, also if this one runs from sources: a thread cannot load TypeScript. */
 const THREAD = join(packageRoot, 'dist', 'src', 'html', 'parse-thread.js');
 
-export function makeParser({ largeBytes = LARGE_BYTES, longestParseMs = LONGEST_PARSE_MS } = {}): Parse {
+export function createParser({ largeBytes = LARGE_BYTES, timeoutMs = PARSE_TIMEOUT_MS } = {}): Parse {
   const oneAtATime = createKeyedLimiter(1);
   return async (source, signal) => {
     const page =
-      (source.body.length < largeBytes ? parseHere(source) : null) ??
-      (await oneAtATime('large', () => parseInThread(source, longestParseMs, signal), signal));
-    // Out here: a thread that lives for one document would load the detector's tables each time.
+      (source.body.length < largeBytes ? parseInline(source) : null) ??
+      (await oneAtATime('large', () => parseInThread(source, timeoutMs, signal), signal));
+    // Not in the thread: it would load the detector's tables for every document.
     return { ...page, detectedLanguage: await detectLanguage(page.text) };
   };
 }
 
-/** null: it is small, and would take long all the same. */
-function parseHere(source: PageSource): ParsedPage | null {
+/** Returns null if the document takes long although it is small. */
+function parseInline(source: PageSource): ParsedPage | null {
   try {
-    return parsePage(source, { treeMs: LONGEST_HERE_MS, orThrow: true });
+    return parsePage(source, { treeTimeoutMs: MAX_INLINE_MS, throwOnTimeout: true });
   } catch (error) {
     if (error instanceof ParseTimeoutError) return null;
     throw error;
@@ -61,12 +61,12 @@ function parseHere(source: PageSource): ParsedPage | null {
 
 function parseInThread(
   source: PageSource,
-  longestParseMs: number,
+  timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<ParsedPage> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(THREAD, {
-      workerData: { source, treeMs: TREE_SHARE * longestParseMs } satisfies ThreadInput,
+      workerData: { source, treeTimeoutMs: TREE_SHARE * timeoutMs } satisfies ThreadInput,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
     });
     const giveUp = (why: unknown): void => {
@@ -75,8 +75,8 @@ function parseInThread(
     };
     const abandon = (): void => giveUp(signal?.reason);
     const timer = setTimeout(
-      () => giveUp(new Error(`Parsing took longer than ${longestParseMs / 1_000} s.`)),
-      longestParseMs,
+      () => giveUp(new Error(`Parsing took longer than ${timeoutMs / 1_000} s.`)),
+      timeoutMs,
     );
     signal?.addEventListener('abort', abandon, { once: true });
     thread.once('message', resolve);
@@ -84,7 +84,7 @@ function parseInThread(
     thread.once('exit', () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abandon);
-      // Has no effect after a message: the promise is settled.
+      // Has no effect after a message, because the promise is settled then.
       reject(new Error('The thread that parsed the document ended without a result.'));
     });
   });

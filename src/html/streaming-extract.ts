@@ -1,33 +1,33 @@
 /**
- * A page read from end to end without a tree: for documents of which none is built (see tree-adapter.ts). It takes time in
- * proportion to their length, and no more memory than it returns. What it finds differs where a browser would mend
- * the markup, which moves text, not links; of the text only what is no block of links is told apart, not menus and margins.
+ * Reads a page without building a tree, for documents that exceed its limits (see parse-limits.ts). Takes time in
+ * proportion to the length of the document, and no more memory than the result. The result differs where a browser would
+ * repair the markup, which moves text but not links. Blocks of links are left out of the text, other boilerplate is not.
  */
 import { Element, Text } from 'domhandler';
-import { PARTS } from './main-text.ts';
-import { isHeading, MAX_HEADINGS, nothingFound, type Survey } from './page-elements.ts';
+import { ELEMENT_KINDS } from './main-text.ts';
+import { createPageElements, isHeading, MAX_HEADINGS, type PageElements } from './page-elements.ts';
 import { readTags, type Tag } from './tags.ts';
-import { TextBlocks } from './text-blocks.ts';
+import { TextBlocks } from './text.ts';
 
-export interface FlatPage {
+export interface StreamedPage {
   /** Without anchors: see flatAnchors. */
-  found: Survey;
+  elements: PageElements;
   text: string;
 }
 
-/** Nobody reads more of them. */
-const MOST_METAS = 1_000;
+/** Honest pages have fewer. */
+const MAX_METAS = 1_000;
 
 /** As much of a caption as anybody asks for; see captionOf. */
-const CAPTION_LENGTH = 4_000;
+const MAX_CAPTURED_LENGTH = 4_000;
 
-export function readFlat(html: string): FlatPage {
-  const found = nothingFound();
+export function extractPage(html: string): StreamedPage {
+  const elements = createPageElements();
   const blocks = new TextBlocks(false);
   const whole = new TextBlocks(true);
-  const caption = new Caption();
+  const caption = new TextCapture();
   let templates = 0;
-  let silent: string | null = null;
+  let hiddenIn: string | null = null;
   let isLink = false;
 
   const flush = (): void => {
@@ -35,51 +35,52 @@ export function readFlat(html: string): FlatPage {
     whole.flush();
   };
   const open = (tag: Tag): void => {
-    const part = PARTS.get(tag.name);
-    // A head that is never closed would silence all.
-    if (part === 'silent' && tag.name !== 'head') silent ??= tag.name;
+    const part = ELEMENT_KINDS.get(tag.name);
+    // A <head> that is never closed would hide everything.
+    if (part === 'hidden' && tag.name !== 'head') hiddenIn ??= tag.name;
     else if (part === 'link') isLink = true;
     else if (part !== undefined) flush();
     if (tag.name === 'template') templates += 1;
     if (templates > 0) return;
-    if (tag.name === 'html') found.html ??= new Element('html', tag.attribs);
-    else if (tag.name === 'base' && tag.attribs.href !== undefined) found.base ??= element(tag);
-    else if (tag.name === 'title' && silent !== 'svg') found.title ??= caption.begin(tag);
-    else if (tag.name === 'link' && found.relations.length < MOST_METAS) found.relations.push(element(tag));
-    else if (tag.name === 'meta' && found.metas.length < MOST_METAS) {
+    if (tag.name === 'html') elements.html ??= new Element('html', tag.attribs);
+    else if (tag.name === 'base' && tag.attribs.href !== undefined) elements.base ??= element(tag);
+    else if (tag.name === 'title' && hiddenIn !== 'svg') elements.title ??= caption.begin(tag);
+    else if (tag.name === 'link' && elements.linkElements.length < MAX_METAS)
+      elements.linkElements.push(element(tag));
+    else if (tag.name === 'meta' && elements.metas.length < MAX_METAS) {
       // See isForEverybody.
-      if (silent !== 'noscript') found.metas.push(element(tag));
-    } else if (isHeading(tag.name) && found.headings.length < MAX_HEADINGS) {
-      found.headings.push(caption.begin(tag));
+      if (hiddenIn !== 'noscript') elements.metas.push(element(tag));
+    } else if (isHeading(tag.name) && elements.headings.length < MAX_HEADINGS) {
+      elements.headings.push(caption.begin(tag));
     } else caption.open(tag);
   };
   readTags(html, {
     open,
     close(name) {
-      if (silent === name) silent = null;
+      if (hiddenIn === name) hiddenIn = null;
       if (name === 'template' && templates > 0) templates -= 1;
-      const part = PARTS.get(name);
+      const part = ELEMENT_KINDS.get(name);
       if (part === 'link') isLink = false;
-      else if (part !== undefined && part !== 'silent') flush();
+      else if (part !== undefined && part !== 'hidden') flush();
       caption.close(name);
     },
     text(text) {
       if (templates > 0) return;
-      caption.add(text, silent);
-      // The title stands in the head, or is lost among the text.
-      if (silent !== null || caption.of === 'title' || whole.isFull()) return;
+      caption.add(text, hiddenIn);
+      // The title is not part of the text.
+      if (hiddenIn !== null || caption.of === 'title' || whole.isFull()) return;
       blocks.add(text, isLink);
       whole.add(text, isLink);
     },
   });
   caption.end();
   flush();
-  return { found, text: blocks.toString() || whole.toString() };
+  return { elements, text: blocks.toString() || whole.toString() };
 }
 
 /** The links, in order, each when it has ended; a pass of its own, because only after the first is the base known. */
-export function flatAnchors(html: string, visit: (anchor: Element) => void): void {
-  const caption = new Caption();
+export function extractLinks(html: string, visit: (anchor: Element) => void): void {
+  const caption = new TextCapture();
   let anchor: Element | null = null;
   let templates = 0;
   const end = (): void => {
@@ -87,10 +88,10 @@ export function flatAnchors(html: string, visit: (anchor: Element) => void): voi
     if (anchor !== null) visit(anchor);
     anchor = null;
   };
-  let silent: string | null = null;
+  let hiddenIn: string | null = null;
   readTags(html, {
     open(tag) {
-      if (tag.name === 'script' || tag.name === 'style') silent = tag.name;
+      if (tag.name === 'script' || tag.name === 'style') hiddenIn = tag.name;
       if (tag.name === 'template') templates += 1;
       if (templates > 0) return;
       const { name, attribs } = tag;
@@ -102,12 +103,12 @@ export function flatAnchors(html: string, visit: (anchor: Element) => void): voi
       } else caption.open(tag);
     },
     close(name) {
-      if (silent === name) silent = null;
+      if (hiddenIn === name) hiddenIn = null;
       if (name === 'template' && templates > 0) templates -= 1;
       if (name === 'a') end();
     },
     text(text) {
-      if (templates === 0) caption.add(text, silent);
+      if (templates === 0) caption.add(text, hiddenIn);
     },
   });
   end();
@@ -121,8 +122,8 @@ function isFrame(name: string): boolean {
   return name === 'frame' || name === 'iframe';
 }
 
-/** The text inside one element at a time, as the only child it gets. */
-class Caption {
+/** Captures the text of one element at a time, as its only child. */
+class TextCapture {
   private element: Element | null = null;
   private text = '';
 
@@ -141,9 +142,9 @@ class Caption {
     if (name === 'img' && attribs.alt !== undefined) this.add(` ${attribs.alt} `, null);
   }
 
-  add(text: string, silent: string | null): void {
-    if (this.element === null || silent === 'script' || silent === 'style') return;
-    if (this.text.length < CAPTION_LENGTH) this.text += text;
+  add(text: string, hiddenIn: string | null): void {
+    if (this.element === null || hiddenIn === 'script' || hiddenIn === 'style') return;
+    if (this.text.length < MAX_CAPTURED_LENGTH) this.text += text;
   }
 
   close(name: string): void {
@@ -152,7 +153,7 @@ class Caption {
 
   end(): void {
     if (this.element !== null && this.text !== '') {
-      this.element.children = [new Text(this.text.slice(0, CAPTION_LENGTH))];
+      this.element.children = [new Text(this.text.slice(0, MAX_CAPTURED_LENGTH))];
     }
     this.element = null;
     this.text = '';

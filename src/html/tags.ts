@@ -1,10 +1,13 @@
-/** The tags and texts of a document, one after the other as they are written, without asking which belongs into which. */
+/**
+ * Reads tags and texts one after the other with the tokenizer of htmlparser2. Its parser would keep a stack of open elements,
+ * which takes quadratic time for millions of them.
+ */
 import { Tokenizer } from 'htmlparser2';
 
 export interface Tag {
   /** In lower case. */
   name: string;
-  /** Those that mean something here; of two with one name the first. */
+  /** Only those that are used here; the first of each name. */
   attribs: Record<string, string>;
 }
 
@@ -69,7 +72,7 @@ export function readTags(html: string, handler: TagHandler): void {
       onend() {},
     },
   );
-  // In one piece: places within it are places in the document.
+  // In one chunk, so that its positions are positions in the document.
   tokenizer.write(html);
   tokenizer.end();
 }

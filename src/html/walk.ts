@@ -1,20 +1,20 @@
-/** A walk over a parsed document without recursion: pages nest deeper than a call stack. */
+/** Walks a tree without recursion, because pages may be nested deeper than the call stack allows. */
 import type { ChildNode, Document, Element } from 'domhandler';
 
 export type Node = ChildNode;
 export type { Document, Element };
 
-/** What to do after a node: go into it, pass over what is inside, or end the walk. */
-export type Step = 'into' | 'over' | 'stop';
+/** What to do after visiting a node: enter it, skip its content, or end the walk. */
+export type WalkStep = 'enter' | 'skip' | 'stop';
 
-/** Visits everything inside `root` in the order of the document, and leaves each node but text that it went into. */
-export function walk(root: Node, visit: (node: Node) => Step, leave?: (node: Node) => void): void {
+/** Visits everything inside `root` in document order, and calls `leave` after each entered node except text. */
+export function walk(root: Node, visit: (node: Node) => WalkStep, leave?: (node: Node) => void): void {
   let node = firstChild(root);
   while (node !== null) {
     const step = visit(node);
     if (step === 'stop') return;
-    let next = step === 'into' ? firstChild(node) : null;
-    if (next === null && step === 'into' && node.type !== 'text') leave?.(node);
+    let next = step === 'enter' ? firstChild(node) : null;
+    if (next === null && step === 'enter' && node.type !== 'text') leave?.(node);
     while (next === null) {
       next = node.next;
       if (next !== null) break;
@@ -32,7 +32,7 @@ export function isElement(node: Node): node is Element {
 }
 
 function firstChild(node: Node): Node | null {
-  // Asked first because most nodes are text, and asking any of them for a property it lacks is slow.
+  // Checked first because most nodes are text, and reading a missing property is slow.
   if (node.type === 'text') return null;
   return ('children' in node ? node.children[0] : undefined) ?? null;
 }

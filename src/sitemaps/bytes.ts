@@ -1,16 +1,20 @@
-/** The bytes of a sitemap: unpacked if they are packed, and never more of them than the limit. */
+/** The bytes of a sitemap, decompressed if necessary and limited in number. */
 import { createGunzip, type Gunzip } from 'node:zlib';
 
 export type Bytes = AsyncIterable<Uint8Array>;
 
-/** Told by the first two bytes: servers call a .gz file all kinds of things. */
-export async function* unpacked(body: Bytes, onCut: () => void): AsyncGenerator<Uint8Array> {
+/** Recognises gzip by its first two bytes, because servers send all kinds of content types for it. */
+export async function* decompress(body: Bytes, onCut: () => void): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(body, 2);
   yield* head[0] === 0x1f && head[1] === 0x8b ? gunzip(whole, onCut) : whole;
 }
 
-/** `onCut` hears that there was more. */
-export async function* atMost(body: Bytes, maxBytes: number, onCut: () => void): AsyncGenerator<Uint8Array> {
+/** Calls `onCut` if there was more. */
+export async function* limitBytes(
+  body: Bytes,
+  maxBytes: number,
+  onCut: () => void,
+): AsyncGenerator<Uint8Array> {
   let room = maxBytes;
   for await (const chunk of body) {
     if (chunk.length > room) {
@@ -23,7 +27,7 @@ export async function* atMost(body: Bytes, maxBytes: number, onCut: () => void):
   }
 }
 
-/** The first bytes (fewer if there are no more), and everything with them. */
+/** Returns the first bytes (fewer if the body is shorter), and the whole body including them. */
 export async function peek(body: Bytes, bytes: number): Promise<{ head: Buffer; whole: Bytes }> {
   const source = body[Symbol.asyncIterator]();
   const read: Uint8Array[] = [];
@@ -46,35 +50,35 @@ export async function peek(body: Bytes, bytes: number): Promise<{ head: Buffer; 
 }
 
 /**
- * A damaged or cut archive gives what could be unpacked. Each piece of it is read out before the next goes in: where one
- * breaks, the stream takes what it still holds with it.
+ * Yields what can be decompressed of a damaged or truncated archive. The output of each chunk is read before the next chunk
+ * is written, because an error makes the stream drop all output that it still holds.
  */
 async function* gunzip(body: Bytes, onCut: () => void): AsyncGenerator<Uint8Array> {
   const unzip = createGunzip();
-  let stir = (): void => {};
-  // An error is told to whoever waits for its piece.
-  for (const event of ['readable', 'end', 'error']) unzip.on(event, () => stir());
+  let wake = (): void => {};
+  // An error only has to wake the reader, which then sees it on the stream.
+  for (const event of ['readable', 'end', 'error']) unzip.on(event, () => wake());
   async function* pass(put: (done: () => void) => void): AsyncGenerator<Uint8Array> {
     let isIn = false;
     put(() => {
       isIn = true;
-      stir();
+      wake();
     });
     for (;;) {
       for (let piece = out(unzip); piece !== null; piece = out(unzip)) yield piece;
-      if (isIn || isOver(unzip)) return;
+      if (isIn || hasEnded(unzip)) return;
       await new Promise<void>((resolve) => {
-        stir = resolve;
+        wake = resolve;
       });
     }
   }
   try {
     for await (const chunk of body) {
       yield* pass((done) => unzip.write(chunk, done));
-      if (isOver(unzip)) break;
+      if (hasEnded(unzip)) break;
     }
-    // Whether that was all of the archive comes out later than that its input has ended.
-    if (!isOver(unzip)) yield* pass(() => unzip.end());
+    // Only the end of the input shows whether the archive was complete.
+    if (!hasEnded(unzip)) yield* pass(() => unzip.end());
     if (unzip.errored) onCut();
   } finally {
     unzip.destroy();
@@ -85,7 +89,7 @@ function out(unzip: Gunzip): Uint8Array | null {
   return unzip.read();
 }
 
-/** Broken, or at its end before its input is: archives may be padded. */
-function isOver({ errored, readableEnded }: Gunzip): boolean {
+/** Broken, or ended before its input: archives may be padded. */
+function hasEnded({ errored, readableEnded }: Gunzip): boolean {
   return errored !== null || readableEnded;
 }

@@ -1,15 +1,15 @@
-/** What a sitemap lists. */
+/** The entries of a sitemap, and the interface of its readers. */
 
 export interface SitemapEntry {
-  /** A page to crawl, or a further sitemap that an index points to. */
+  /** A page to crawl, or a sitemap that an index lists. */
   kind: 'page' | 'sitemap';
   /** Absolute and normalised. */
   url: string;
-  /** When it last changed, as the sitemap says; null: it does not, or not in a way that can be read. */
+  /** Null if missing or unreadable. */
   lastmod: Date | null;
 }
 
-/** As it stands in the file. */
+/** As written in the file. */
 export interface RawEntry {
   kind: SitemapEntry['kind'];
   loc: string;
@@ -18,13 +18,13 @@ export interface RawEntry {
 
 export type SitemapFormat = 'urlset' | 'index' | 'feed' | 'text';
 
-/** Reads one format, piece by piece, and says what it has found so far. */
+/** Reads one format chunk by chunk and returns the entries found. */
 export interface FormatReader {
-  /** null while that is not known; the reader then wants more. */
+  /** Null until it is known. */
   readonly format: SitemapFormat | null;
-  /** Nothing more will come of this file. */
-  readonly over: boolean;
+  /** Whether nothing more can be found in this file. */
+  readonly done: boolean;
   write(text: string): RawEntry[];
-  /** The end of the file, which is the end of its last line too. Not called for a file that was cut. */
+  /** Called at the end of the file, which also ends its last line. Not called for a truncated file. */
   end(): RawEntry[];
 }

@@ -1,13 +1,13 @@
-/** Reads a sitemap of any format as it streams, and hands its entries on a batch at a time: memory does not grow with it. */
+/** Reads a sitemap of any format as it streams and passes its entries on in batches, so memory does not grow with its size. */
 import { normaliseUrl } from '../urls/index.ts';
-import { atMost, type Bytes, unpacked } from './bytes.ts';
-import { decoded } from './decode.ts';
+import { type Bytes, decompress, limitBytes } from './bytes.ts';
+import { decodeXml } from './decode.ts';
 import type { FormatReader, RawEntry, SitemapEntry, SitemapFormat } from './entry.ts';
 import { parseLastmod } from './lastmod.ts';
 import { TextReader } from './text.ts';
 import { XmlReader } from './xml.ts';
 
-/** The protocol's own limit; what a file lists beyond it is not read. */
+/** The limit of the sitemap protocol. Further entries of a file are not read. */
 export const MAX_ENTRIES = 50_000;
 
 /** Likewise, unpacked. A longer sitemap is rejected. */
@@ -15,31 +15,31 @@ export const MAX_SITEMAP_BYTES = 50 * 1024 * 1024;
 
 const BATCH = 1_000;
 
-/** White space at the start of a file, before it is called empty. */
+/** A file that begins with more white space counts as empty. */
 const MAX_BLANK_LENGTH = 100_000;
 
 export interface SitemapSource {
-  /** Where it came from; normalised. */
+  /** The sitemap's own URL; normalised. */
   url: string;
   contentType: string;
-  /** Of the unpacked file. */
+  /** Of the decompressed file. */
   maxBytes: number;
 }
 
 export interface SitemapSummary {
-  /** null: this is no sitemap. */
+  /** Null if this is not a sitemap. */
   format: SitemapFormat | null;
-  /** Entries handed on. */
+  /** Entries passed on. */
   entries: number;
-  /** Those whose address is too long for anybody. */
+  /** Entries whose URL is too long to be crawled. */
   tooLong: number;
-  /** Longer than the limit of bytes or entries, or a broken archive: its end was not read. */
+  /** Whether the end was not read: too many bytes or entries, or a broken archive. */
   cut: boolean;
 }
 
 /**
- * Never fails because of what it reads: broken markup, archives and dates yield what could be read. It fails when the
- * source breaks or `take` does, and does not go on before `take` has.
+ * Broken markup, archives and dates are not errors: it returns what can be read. It rejects if the body or `take` does, and
+ * waits for each `take`.
  */
 export async function readSitemap(
   body: Bytes,
@@ -50,15 +50,15 @@ export async function readSitemap(
   const onCut = () => {
     cut = true;
   };
-  const text = decoded(atMost(unpacked(body, onCut), maxBytes, onCut), contentType);
-  const entries = new Batches(url, take);
+  const text = decodeXml(limitBytes(decompress(body, onCut), maxBytes, onCut), contentType);
+  const entries = new EntryBatches(url, take);
   let reader: FormatReader | null = null;
   let blank = 0;
   for await (const piece of text) {
     reader ??= readerFor(piece);
     if (reader !== null) await entries.add(reader.write(piece));
     else blank += piece.length;
-    if (reader?.over || entries.full || blank > MAX_BLANK_LENGTH) break;
+    if (reader?.done || entries.full || blank > MAX_BLANK_LENGTH) break;
   }
   if (reader !== null && !cut) await entries.add(reader.end());
   await entries.flush();
@@ -70,11 +70,11 @@ export async function readSitemap(
   };
 }
 
-/** Raw entries become entries here, and are handed on when there are enough of them. */
-class Batches {
+/** Converts raw entries and passes them on in batches. */
+class EntryBatches {
   count = 0;
   tooLong = 0;
-  /** There were more than are taken. */
+  /** There were more than MAX_ENTRIES. */
   full = false;
   private batch: SitemapEntry[] = [];
 
@@ -104,7 +104,7 @@ class Batches {
   }
 }
 
-/** By the first character that is no white space; null while there is none. */
+/** Chooses by the first character that is not white space; null if there is none yet. */
 function readerFor(text: string): FormatReader | null {
   const start = text.trimStart()[0];
   if (start === undefined) return null;

@@ -1,21 +1,21 @@
-/** The plain-text sitemap: one URL a line, nothing else. */
+/** The plain-text sitemap: one URL per line and nothing else. */
 import type { FormatReader, RawEntry, SitemapFormat } from './entry.ts';
 
-/** A longer line is no URL that is kept; it is skipped to its end. */
+/** A longer line is not a URL that can be crawled, and is skipped. */
 const MAX_LINE_LENGTH = 10_000;
 
-/** So many lines that are no URL, before the first that is one: this is some other text. */
-const MOST_STRANGE_LINES = 10;
+/** With more lines that are not URLs before the first URL, the file is some other text. */
+const MAX_OTHER_LINES = 10;
 
 export class TextReader implements FormatReader {
   format: SitemapFormat | null = null;
-  over = false;
+  done = false;
   private rest = '';
-  private strange = 0;
+  private otherLines = 0;
 
   write(text: string): RawEntry[] {
     const lines = (this.rest + text).split(/[\r\n]+/);
-    // The start of a line that is too long stays, so that its end is not taken for a line of its own.
+    // Keeps the start of a line that is too long, so that its end is not read as a line of its own.
     this.rest = lines.pop()?.slice(0, MAX_LINE_LENGTH) ?? '';
     return this.read(lines);
   }
@@ -33,9 +33,9 @@ export class TextReader implements FormatReader {
       if (/^https?:\/\//i.test(loc) && line.length < MAX_LINE_LENGTH) {
         this.format = 'text';
         found.push({ kind: 'page', loc, lastmod: null });
-      } else if (loc !== '') this.strange += 1;
-      if (this.format === null && this.strange > MOST_STRANGE_LINES) {
-        this.over = true;
+      } else if (loc !== '') this.otherLines += 1;
+      if (this.format === null && this.otherLines > MAX_OTHER_LINES) {
+        this.done = true;
         break;
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Sitemaps, sitemap indexes and feeds, read as they stream. The tokenizer knows no entity but the five of XML and no DTD,
- * so there is nothing a bomb could be made of; and it goes on over markup that is not well formed.
+ * Reads sitemaps, sitemap indexes and feeds as they stream. The parser knows only the five entities of XML and no DTD, so an
+ * entity bomb has no effect, and it accepts markup that is not well formed.
  */
 import { Parser } from 'htmlparser2';
 import type { FormatReader, RawEntry, SitemapFormat } from './entry.ts';
@@ -31,10 +31,10 @@ const DIALECTS = new Map<string, Dialect>([
   ['feed', ATOM],
 ]);
 
-/** Sitemaps need four levels, feeds with markup in them some more. The tokenizer's cost grows with its open elements. */
+/** Sitemaps need four levels, feeds that contain markup a few more. The parser gets slower with each open element. */
 const MAX_DEPTH = 64;
 
-/** More than any URL or date that is kept, with room for white space around it. */
+/** Longer than any URL or date that is kept, with white space around it. */
 const MAX_FIELD_LENGTH = 10_000;
 
 interface Item {
@@ -51,7 +51,7 @@ interface Field {
 }
 
 export class XmlReader implements FormatReader {
-  over = false;
+  done = false;
   private dialect: Dialect | null = null;
   private depth = 0;
   private item: Item | null = null;
@@ -78,7 +78,7 @@ export class XmlReader implements FormatReader {
     return found;
   }
 
-  /** An element still open at the end was cut: half a URL is another URL. */
+  /** An element that is still open was truncated, and half a URL is a different URL. */
   end(): RawEntry[] {
     return [];
   }
@@ -93,12 +93,12 @@ export class XmlReader implements FormatReader {
     if (this.depth > MAX_DEPTH) {
       this.stop();
     } else if (name === this.dialect.item) {
-      // In an item that is still open: somebody forgot to close it.
+      // The item before it was not closed.
       this.emit();
       this.item = { depth: this.depth, loc: null, lastmod: null };
       this.field = null;
     } else if (this.item !== null && this.depth === this.item.depth + 1) {
-      // Only right below the item: <image:loc> is deeper, and no page.
+      // Only direct children: <image:loc> is deeper, and not a page.
       const field = fieldOf(this.dialect, name);
       this.field = field === null ? null : { name: field, text: '', href: null, rel: null };
     }
@@ -122,14 +122,14 @@ export class XmlReader implements FormatReader {
     this.depth -= 1;
   }
 
-  /** The first of a name counts. */
+  /** The first of each name counts. */
   private keepField(item: Item): void {
     if (this.field !== null) item[this.field.name] ??= this.valueOf(this.field) || null;
     this.field = null;
   }
 
   private valueOf({ name, text, href, rel }: Field): string | null {
-    // Atom names the page in an attribute. RSS does not: such a link in it is Atom's, and about the feed itself.
+    // Atom has the page in an attribute. RSS has it in the text; an Atom link in RSS is about the feed itself.
     if (name === 'lastmod' || this.dialect !== ATOM) return text.trim();
     return rel === null || rel === 'alternate' ? href : null;
   }
@@ -143,7 +143,7 @@ export class XmlReader implements FormatReader {
   }
 
   private stop(): void {
-    this.over = true;
+    this.done = true;
     this.parser.pause();
   }
 }

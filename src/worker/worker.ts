@@ -108,7 +108,7 @@ export async function startWorker({
     clock: new ServerClock(),
     starts: new LocalRequestStarts(),
     lag,
-    parse: makeParser({ longestParseMs: config.parseTimeoutMs }),
+    parse: makeParser({ timeoutMs: config.parseTimeoutMs }),
     log,
     dependencies,
     crawlOf: (crawlId) => crawls.forceFetch(crawlId),

@@ -16,7 +16,7 @@ function largestElement(html: string): number {
   let largest = 0;
   walk(load(html)._root, (node) => {
     if (isElement(node)) largest = Math.max(largest, Object.keys(node.attribs).length);
-    return 'into';
+    return 'enter';
   });
   return largest;
 }

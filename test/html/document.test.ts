@@ -19,7 +19,7 @@ function outline(document: Document): string {
           : '';
       lines += `${depth} ${node.type} ${said}\n`;
       if (node.type !== 'text') depth += 1;
-      return 'into';
+      return 'enter';
     },
     () => {
       depth -= 1;

@@ -30,7 +30,7 @@ describe('the parser', () => {
   });
 
   it('gives a document up that takes too long, and parses the next one', async () => {
-    const parse = makeParser({ largeBytes: 1, longestParseMs: 1 });
+    const parse = makeParser({ largeBytes: 1, timeoutMs: 1 });
     await expect(parse(source(1_000))).rejects.toThrow('longer than');
     expect((await makeParser({ largeBytes: 1 })(source(1))).title).toBe('Long');
   });

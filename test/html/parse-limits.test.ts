@@ -67,8 +67,8 @@ describe('a page of which no tree is built', () => {
 
   test('is one that took too long, unless its caller would rather hear of it', () => {
     const html = `<p>${'<i>x</i>'.repeat(100)}<a href=/x>x</a>`;
-    expect(parsePage(source(html), { treeMs: -1 }).links).toHaveLength(1);
-    expect(() => parsePage(source(html), { treeMs: -1, orThrow: true })).toThrow();
+    expect(parsePage(source(html), { treeTimeoutMs: -1 }).links).toHaveLength(1);
+    expect(() => parsePage(source(html), { treeTimeoutMs: -1, throwOnTimeout: true })).toThrow();
   });
 });
 
