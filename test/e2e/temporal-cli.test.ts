@@ -98,8 +98,8 @@ describe('a crawl with the stock Temporal CLI', () => {
     expect(steps.filter(({ summary }) => summary === null)).toEqual([]);
     const summaries = steps.map(({ summary }) => summary);
     expect(summaries).toContain(`slot for ${web.name('shop')}`);
-    expect(summaries).toContain(`slot for ${web.name('shop')}, 2nd in line`);
-    expect(summaries).toContain(`slot for ${web.name('shop')}, 3rd in line`);
+    expect(summaries).toContain(`slot for ${web.name('shop')}, 2nd in the queue`);
+    expect(summaries).toContain(`slot for ${web.name('shop')}, 3rd in the queue`);
     expect(summaries).toContain(`fetch ${web.url('shop', '/1')}`);
     expect(summaries).toContain(`parse and record ${web.url('shop', '/1')}`);
     expect(summaries).toContainEqual(expect.stringMatching(/^record \w+ for /));
@@ -132,7 +132,7 @@ describe('the throttle of a domain with the stock Temporal CLI', () => {
   test('refuses a bad delay with the reason', async () => {
     await expect(update('setDelay', '"soon"')).rejects.toMatchObject({
       // Quoted once more by the CLI's log.
-      stderr: expect.stringMatching(/The delay .*soon.* is refused: give a duration such as /),
+      stderr: expect.stringMatching(/The delay .*soon.* is invalid: use a duration such as /),
     });
   });
 });
