@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { BadInput, parseCrawlInput } from '../src/config/index.ts';
 import type { Activities } from '../src/core/activities.ts';
 import { isCrawlId } from '../src/core/crawl-id.ts';
+import { createKeyedLimiter } from '../src/core/keyed-limiter.ts';
 import type { AdmittedPage } from '../src/core/page-input.ts';
 import {
   type CrawlRecord,
@@ -131,10 +132,8 @@ async function cancelWorkflows({ client }: Deps, crawlId: string): Promise<void>
     ids.push(workflowId);
     if (ids.length >= MAX_CANCELS_PER_ROUND) break;
   }
-  const workers = Array.from({ length: MAX_CANCELS_IN_FLIGHT }, async () => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) await cancelOne(client, id);
-  });
-  await Promise.all(workers);
+  const limit = createKeyedLimiter(MAX_CANCELS_IN_FLIGHT);
+  await Promise.all(ids.map((id) => limit(crawlId, () => cancelOne(client, id))));
 }
 
 async function cancelOne(client: Deps['client'], workflowId: string): Promise<void> {
