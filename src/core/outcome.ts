@@ -30,11 +30,6 @@ export function isOpen(status: PageStatus): status is OpenStatus {
 
 export type CrawlStatus = 'Running' | 'Paused' | 'Cancelling' | 'Completed' | 'Cancelled' | 'Failed';
 
-/** Only these are retried; every other outcome is final. */
-export function isRetryable(outcome: Outcome): boolean {
-  return outcome === 'Failed' || outcome === 'Timeout' || outcome === 'Blocked5xx';
-}
-
 /** The status of a page whose last attempt had this outcome. */
 export function finalStatusOf(outcome: Outcome): FinalStatus {
   switch (outcome) {

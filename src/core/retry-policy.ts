@@ -1,5 +1,11 @@
-/** When a page retries: by Temporal's own retry policy as data, which the page's workflow applies itself. */
+/** Which outcomes a page retries, and when: Temporal's own retry policy as data, which the page's workflow applies itself. */
+import type { Outcome } from './outcome.ts';
 import type { RetrySettings } from './settings.ts';
+
+/** Only these are retried; every other outcome is final. */
+export function isRetryable(outcome: Outcome): boolean {
+  return outcome === 'Failed' || outcome === 'Timeout' || outcome === 'Blocked5xx';
+}
 
 /**
  * The wait after attempt number `attempt` (the first is 1); null: it was the last. Temporal cannot retry a fetch by itself,

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  FINAL_STATUSES,
-  finalStatusOf,
-  isRetryable,
-  OPEN_STATUSES,
-  OUTCOMES,
-} from '../../src/core/outcome.ts';
+import { FINAL_STATUSES, finalStatusOf, OPEN_STATUSES, OUTCOMES } from '../../src/core/outcome.ts';
+import { isRetryable } from '../../src/core/retry-policy.ts';
 import { Outcome, PageStatus } from '../../src/storage/generated/enums.ts';
 
 test.each([
@@ -16,12 +11,12 @@ test.each([
   ['BlockedRobots', 'Blocked', false],
   ['Failed', 'Failed', true],
   ['Timeout', 'Failed', true],
-] as const)('%s ends a page as %s; tried again before: %s', (outcome, status, retried) => {
+] as const)('%s ends a page as %s; retried before: %s', (outcome, status, retried) => {
   expect(finalStatusOf(outcome)).toBe(status);
   expect(isRetryable(outcome)).toBe(retried);
 });
 
-test('outcomes and statuses are the ones the database knows, each open or final', () => {
+test('outcomes and statuses are those of the database, and each status is open or final', () => {
   expect([...OUTCOMES].sort()).toEqual(Object.values(Outcome).sort());
   expect([...OPEN_STATUSES, ...FINAL_STATUSES].sort()).toEqual(Object.values(PageStatus).sort());
 });

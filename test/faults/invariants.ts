@@ -3,7 +3,8 @@
  * sentence that names what it is about. No violation is ever excused here but the one the README names: a page may be
  * fetched again if its fetch was under way, and not on record, when something was killed.
  */
-import { isOpen, isRetryable } from '../../src/core/outcome.ts';
+import { isOpen } from '../../src/core/outcome.ts';
+import { isRetryable } from '../../src/core/retry-policy.ts';
 import type { Arrival, AttemptOnRecord, Evidence, Injected } from './evidence.ts';
 
 /** Between the write of a request and its arrival: the scheduler's, not the crawler's. */

@@ -1,7 +1,8 @@
 /** Random sequences of what happens to a frontier, some of it at the same time, against what its books must always say. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isOpen, isRetryable, OUTCOMES } from '../../src/core/outcome.ts';
+import { isOpen, OUTCOMES } from '../../src/core/outcome.ts';
+import { isRetryable } from '../../src/core/retry-policy.ts';
 import { crawlStatus, setPaused } from '../../src/storage/crawls.ts';
 import { cancelIdlePages, startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';

@@ -6,9 +6,8 @@ import { CancellationScope, continueAsNew, isCancellation, setHandler, sleep } f
 import type { FetchOutcome, FetchResult } from '../../src/core/activities.ts';
 import { type AttemptReport, type RequestRecord, reportWithoutRequest } from '../../src/core/attempt.ts';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
-import { isRetryable } from '../../src/core/outcome.ts';
 import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
-import { retryDelayMs } from '../../src/core/retry-policy.ts';
+import { isRetryable, retryDelayMs } from '../../src/core/retry-policy.ts';
 import { robotsHopQuery } from '../messages.ts';
 import { runStep } from '../run-step.ts';
 import { fetchWithLease } from './fetch-with-lease.ts';
