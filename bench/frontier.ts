@@ -179,7 +179,7 @@ class FrontierCrawl {
           minGapMs: 0,
           allowedBy: null,
           statusCode: 200,
-          tookMs: 5,
+          durationMs: 5,
         },
         finishedAt,
         latencyMs: 5,

@@ -82,7 +82,7 @@ export async function fetchDocument(
     report: {
       ...classified,
       request,
-      finishedAt: request === null ? Date.now() : request.startedAt + request.tookMs,
+      finishedAt: request === null ? Date.now() : request.startedAt + request.durationMs,
       latencyMs: exchange.kind === 'response' ? exchange.latencyMs : null,
       bytes: exchange.kind === 'response' ? exchange.bodyBytes : null,
     },

@@ -95,7 +95,7 @@ export class LeaseKeeper {
       this.connectionAttempted = exchange.connected;
       return null;
     }
-    const tookMs = exchange.tookMs;
+    const { durationMs } = exchange;
     const status = exchange.kind === 'response' ? exchange.status : (exchange.status ?? null);
     this.connectionAttempted = exchange.kind === 'error' && exchange.errorKind !== 'forbidden';
     const retryAfterMs = retryAfterOf(exchange, Date.now());
@@ -108,7 +108,7 @@ export class LeaseKeeper {
     }
     this.ended = {
       responseClass: classifyForThrottle(exchange, { wasStalled: this.wasStalled }),
-      durationMs: tookMs,
+      durationMs,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
     };
@@ -125,7 +125,7 @@ export class LeaseKeeper {
       ...(measured && lease.follows !== undefined ? { measuredFrom: lease.follows } : {}),
       allowedBy,
       statusCode: status,
-      tookMs,
+      durationMs,
     };
     return this.unrecorded;
   }

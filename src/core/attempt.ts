@@ -18,7 +18,7 @@ export interface RequestRecord {
   /** null: a robots.txt, which may always be requested. */
   allowedBy: AllowedBy | null;
   statusCode: number | null;
-  tookMs: number;
+  durationMs: number;
 }
 
 /** Why a path was allowed: the stored rules that decided, and the product token they were read for. */

@@ -59,7 +59,7 @@ export interface ResponseExchange {
   /** From the request's start to the response's headers. */
   latencyMs: number;
   /** From the request's start to the end of the body, or to where it was cut. */
-  tookMs: number;
+  durationMs: number;
   /** Why reading stopped before the end of the body. null: it was read to the end. */
   cut: null | 'too-large' | 'unwanted';
 }
@@ -72,7 +72,7 @@ export interface FailedExchange {
   /** As the gate returned it. null: nothing was written. */
   startedAt: number | null;
   /** From the request's start, or from the attempt to connect if nothing was written. */
-  tookMs: number;
+  durationMs: number;
   /** Of the response that was interrupted. */
   status?: number;
 }

@@ -230,7 +230,7 @@ class Call implements Dispatcher.DispatchHandler {
       status,
       headers,
       latencyMs,
-      tookMs: this.#elapsed(),
+      durationMs: this.#elapsed(),
       ...rest,
     });
   }
@@ -244,7 +244,7 @@ class Call implements Dispatcher.DispatchHandler {
       kind: 'error',
       ...failure,
       startedAt: this.#startedAt,
-      tookMs: this.#elapsed(),
+      durationMs: this.#elapsed(),
       ...(this.#head === null ? {} : { status: this.#head.status }),
     });
   }

@@ -6,12 +6,12 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 const KEPT_UP = { wasStalled: false };
 
 function response(status: number, headers: Record<string, string> = {}): ResponseExchange {
-  const rest = { startedAt: 0, body: null, bodyBytes: 0, latencyMs: 1, tookMs: 2, cut: null };
+  const rest = { startedAt: 0, body: null, bodyBytes: 0, latencyMs: 1, durationMs: 2, cut: null };
   return { kind: 'response', status, headers, ...rest };
 }
 
 function failure(errorKind: ErrorKind, startedAt: number | null): FailedExchange {
-  return { kind: 'error', errorKind, message: 'It failed.', startedAt, tookMs: 2 };
+  return { kind: 'error', errorKind, message: 'It failed.', startedAt, durationMs: 2 };
 }
 
 describe('the throttle sees', () => {

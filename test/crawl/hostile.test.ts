@@ -66,7 +66,7 @@ describe('a site that answers 429', () => {
     const requests = await amble.db.request.findMany({ where: { crawlId }, orderBy: { startedAt: 'asc' } });
     const [, first, second, third, fourth, next] = requests;
     // The last of them started before the first response.
-    expect(Number(fourth?.startedAt)).toBeLessThan(Number(first?.startedAt) + (first?.tookMs ?? 0));
+    expect(Number(fourth?.startedAt)).toBeLessThan(Number(first?.startedAt) + (first?.durationMs ?? 0));
     const gaps = [first, second, third, fourth, next].map((request) => request?.minGapMs);
     expect(gaps).toEqual([50, 50, 50, 50, 1_000]);
     expect(await stateOf()).toMatchObject({ stats: { overloaded: 4 } });

@@ -12,9 +12,9 @@ describe('a slow site', () => {
   afterAll(() => amble?.stop());
 
   /** The requests of a crawl of such a site, ordered by start. */
-  async function requestsOf(tookMs: number, settings: Record<string, unknown>) {
+  async function requestsOf(durationMs: number, settings: Record<string, unknown>) {
     const pages = flatSite(6);
-    const web = await startWeb({ slow: (path, visit) => ({ ...pages(path, visit), afterMs: tookMs }) });
+    const web = await startWeb({ slow: (path, visit) => ({ ...pages(path, visit), afterMs: durationMs }) });
     try {
       const seeds = Array.from({ length: 6 }, (_, n) => web.url('slow', `/${n + 1}`));
       const input = { ...web.network, delay: `${DELAY_MS}ms` };
@@ -31,7 +31,7 @@ describe('a slow site', () => {
     const requests = await requestsOf(3_000, { concurrency: 3 });
     const open = requests.map(({ startedAt: at }) => {
       const isOpen = (other: (typeof requests)[number]) =>
-        other.startedAt <= at && at.getTime() < other.startedAt.getTime() + other.tookMs;
+        other.startedAt <= at && at.getTime() < other.startedAt.getTime() + other.durationMs;
       return requests.filter(isOpen).length;
     });
     expect(Math.max(...open)).toBe(3);

@@ -20,7 +20,13 @@ beforeAll(async () => {
   await addPage('example', 'http://a.test/', 'Fetched', ['Blocked5xx', 'Success']);
   await addPage('example', 'http://a.test/gone', 'Failed', ['Blocked4xx']);
   await addPage('example', 'http://a.test/next', 'Queued');
-  const requestNow = { crawlId: 'example', pageId: 1n, purpose: 'page', statusCode: 200, tookMs: 5 } as const;
+  const requestNow = {
+    crawlId: 'example',
+    pageId: 1n,
+    purpose: 'page',
+    statusCode: 200,
+    durationMs: 5,
+  } as const;
   const startedAt = new Date();
   await db.request.createMany({
     data: [

@@ -156,7 +156,7 @@ describe('whatever arrives', () => {
             cut: null,
             latencyMs: 1,
             startedAt: 0,
-            tookMs: 1,
+            durationMs: 1,
           },
           'http://example.org/robots.txt',
         );

@@ -25,7 +25,7 @@ describe('a response', () => {
     expect(response.headers).toMatchObject({ 'x-thing': 'a, b', 'content-type': 'text/plain' });
     expect(response.body?.toString()).toBe('hey');
     expect(response.bodyBytes).toBe(3);
-    expect(response.tookMs).toBeGreaterThanOrEqual(response.latencyMs);
+    expect(response.durationMs).toBeGreaterThanOrEqual(response.latencyMs);
   });
 
   test('keeps the lines of X-Robots-Tag separate, so that a name in one does not apply to the next', async () => {

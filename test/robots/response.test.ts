@@ -14,7 +14,7 @@ function response(overrides: Partial<ResponseExchange>): ResponseExchange {
     body,
     bodyBytes: 0,
     latencyMs: 1,
-    tookMs: 2,
+    durationMs: 2,
     cut: null,
     ...overrides,
   };
@@ -88,7 +88,7 @@ describe('a response to the request for robots.txt', () => {
       errorKind: 'refused',
       message: 'Refused.',
       startedAt: null,
-      tookMs: 1,
+      durationMs: 1,
     } as const;
     expect(readRobotsResponse(failed, ROBOTS_URL)).toEqual({ kind: 'unreachable', reason: 'Refused.' });
   });

@@ -29,7 +29,7 @@ const request = (leaseId: string, startedAt: number) => ({
   minGapMs: 1_000,
   allowedBy: null,
   statusCode: 200,
-  tookMs: 12,
+  durationMs: 12,
 });
 
 async function written(crawl: TestCrawl) {

@@ -244,7 +244,7 @@ test('the request for robots.txt is on the record once, like every other', async
     minGapMs: 1_000,
     allowedBy: null,
     statusCode: 200,
-    tookMs: 5,
+    durationMs: 5,
     crawlId: crawl.id,
     pageId: page.pageId,
   };

@@ -53,7 +53,7 @@ describe('a crawl that ran', () => {
 
   it('verifies over batches, and by crawl, however many requests others made', async () => {
     await amble.db.$executeRaw`
-      INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms, took_ms)
+      INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms, duration_ms)
       SELECT 'many/' || n, 'many.test', 'many', 1, 'robots', 'http://many.test/robots.txt',
              timestamptz '2026-01-01' + n * interval '10 milliseconds', 1, 10, 1
       FROM generate_series(1, 12001) n`;

@@ -196,7 +196,7 @@ CREATE TABLE "requests" (
     "rules_id" BIGINT,
     "agent" TEXT,
     "status_code" INTEGER,
-    "took_ms" INTEGER NOT NULL,
+    "duration_ms" INTEGER NOT NULL,
 
     CONSTRAINT "requests_pkey" PRIMARY KEY ("lease_id")
 );

@@ -145,10 +145,10 @@ export async function recordRequest(
 function requestRow(request: RequestRow): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
-                          measured_from, rules_id, agent, status_code, took_ms)
+                          measured_from, rules_id, agent, status_code, duration_ms)
     VALUES (${request.leaseId}, ${request.domain}, ${request.crawlId}, ${request.pageId}, ${request.purpose}::purpose,
             ${request.url}, ${new Date(request.startedAt)}, ${request.startedErrorMs}::int, ${request.minGapMs}::int,
-            ${request.measuredFrom ?? null}, ${request.allowedBy?.rulesId ?? null}::bigint, ${request.allowedBy?.agent ?? null}, ${request.statusCode}::int, ${request.tookMs}::int)
+            ${request.measuredFrom ?? null}, ${request.allowedBy?.rulesId ?? null}::bigint, ${request.allowedBy?.agent ?? null}, ${request.statusCode}::int, ${request.durationMs}::int)
     ON CONFLICT DO NOTHING`;
 }
 
