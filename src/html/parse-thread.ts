@@ -7,6 +7,6 @@ export interface ThreadInput {
   treeTimeoutMs: number;
 }
 
-const { source, treeTimeoutMs: treeMs }: ThreadInput = workerData;
+const { source, treeTimeoutMs }: ThreadInput = workerData;
 // A Buffer arrives as the plain Uint8Array it is made of.
-parentPort?.postMessage(parsePage({ ...source, body: Buffer.from(source.body) }, { treeTimeoutMs: treeMs }));
+parentPort?.postMessage(parsePage({ ...source, body: Buffer.from(source.body) }, { treeTimeoutMs }));

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { createActivities, type Deps } from '../../activities/index.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
-import { makeParser } from '../html/index.ts';
+import { createParser } from '../html/index.ts';
 import { createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
 import { type CrawlRecord, readCrawl } from '../storage/crawls.ts';
@@ -108,7 +108,7 @@ export async function startWorker({
     clock: new ServerClock(),
     starts: new LocalRequestStarts(),
     lag,
-    parse: makeParser({ timeoutMs: config.parseTimeoutMs }),
+    parse: createParser({ timeoutMs: config.parseTimeoutMs }),
     log,
     dependencies,
     crawlOf: (crawlId) => crawls.forceFetch(crawlId),

@@ -1,13 +1,13 @@
-/** The oddities of documents, one row each: what a page says, and what a crawl must make of it and of its links. */
+/** Odd documents, one per row, with what a crawl must record for the page and its links. */
 import type { SkipCounts } from '../../src/urls/index.ts';
 
 export interface DocumentOddity {
   name: string;
   contentType: string;
   body: Buffer;
-  /** What its row says; what is left out has the value of NOTHING_SPECIAL. */
+  /** What is recorded for the page, where it differs from NOTHING_SPECIAL. */
   expected: Partial<PageFacts>;
-  /** Paths that its links lead to, all of which are fetched. */
+  /** The paths that its links lead to; all are fetched. */
   followed: string[];
 }
 
@@ -34,7 +34,7 @@ export const NOTHING_SPECIAL: PageFacts = {
   linksSkipped: null,
 };
 
-/** Of the worker that crawls them. */
+/** Settings of the worker that crawls them. */
 export const MAX_LINKS_PER_PAGE = 10;
 
 /** Settings of the crawl that visits them. */
@@ -67,8 +67,8 @@ export const DOCUMENT_ODDITIES: readonly DocumentOddity[] = [
     'Привет',
     bytes('<meta charset=windows-1251><title>\xcf\xf0\xe8\xe2\xe5\xf2</title>'),
   ),
-  titled('by-no-word', 'Zürich…', bytes('<title>Z\xfcrich\x85</title>')),
-  titled('by-a-name-nobody-knows', 'Zürich', Buffer.from('<title>Zürich</title>'), 'klingon'),
+  titled('undeclared', 'Zürich…', bytes('<title>Z\xfcrich\x85</title>')),
+  titled('by-an-unknown-name', 'Zürich', Buffer.from('<title>Zürich</title>'), 'klingon'),
   leads('a-query-in-its-encoding', '<meta charset=windows-1252><a href="/in/?q=caf\xe9">', ['/in/?q=caf%E9']),
 
   // Where links lead
@@ -134,7 +134,7 @@ export const DOCUMENT_ODDITIES: readonly DocumentOddity[] = [
     expected: { linksSkipped: { 'too long': 1 } },
   },
 
-  // Markup that no validator would pass
+  // Invalid markup
   leads(
     'nothing-closed',
     "<div><A HREF=/in/one>1<a href='/in/two'>2<table><a href=/in/three>3<!-- <a href=/in/never>",

@@ -8,7 +8,7 @@ import { DOCUMENT_ODDITIES, MAX_LINKS_PER_PAGE, NOTHING_SPECIAL, RULES } from '.
 
 const NO_RULES = { body: null, statusCode: 404, freshMs: 3_600_000, maxCrawlDelayMs: 300_000 };
 
-describe('documents, oddity by oddity', () => {
+describe('the page of an odd document, and the links it leads to', () => {
   const suffix = `${randomBytes(4).toString('hex')}.test`;
   let amble: Amble;
   let server: Server;
@@ -30,7 +30,7 @@ describe('documents, oddity by oddity', () => {
     port = address.port;
     amble = await startAmble({ tuning: { crawl: { maxLinksPerPage: MAX_LINKS_PER_PAGE } } });
     const names = DOCUMENT_ODDITIES.map(({ name }) => name);
-    // Known and empty robots.txt: what is tried here is what comes after the fetch.
+    // robots.txt is known and empty, so that only the documents are tested.
     for (const name of names) {
       const reader = { domain: `${name}.${suffix}`, agent: productToken(amble.config.userAgent) };
       await consultRobots(amble.db, { origin: origin(name), ...reader, claimMs: 60_000 });

@@ -1,12 +1,12 @@
-/** Bytes and texts as nobody should send them: pure noise, and pieces of the real thing in the wrong order. */
+/** Hostile bytes and texts: pure noise, and valid pieces in the wrong order. */
 import fc from 'fast-check';
 
-/** The same runs every time: what is found can be looked at. FUZZ_SEED=now looks elsewhere. */
+/** A fixed seed makes failures reproducible. FUZZ_SEED=now tries other inputs. */
 export const SEED = process.env.FUZZ_SEED === 'now' ? Date.now() : 20_261_116;
 
 export const noise = fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes));
 
-/** Mostly `pieces`, now and then a burst of noise between them. */
+/** Mostly `pieces`, with an occasional burst of noise between them. */
 export function soup(...pieces: string[]): fc.Arbitrary<Buffer> {
   const piece = fc.constantFrom(...pieces).map((text) => Buffer.from(text, 'latin1'));
   const burst = fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes));
@@ -31,7 +31,7 @@ export const html = soup(
   ...'<main>|<article>|<h1>|<nav>|<font size=1>|</p>|</body>|</html>|<br>|<li>|<ruby>|<rt>|<object>|<applet>|<nobr>'.split(
     '|',
   ),
-  // Beyond the bounds of a tree, each with a little more of the rest.
+  // A few of these together exceed the limits of a tree.
   `<p>${Array.from({ length: 100 }, (_, n) => `<b id=${n}>`).join('')}`,
   '<p>x'.repeat(60),
   '<span>'.repeat(300),

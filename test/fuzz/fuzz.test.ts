@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
-import { makeParser, parsePage } from '../../src/html/index.ts';
+import { createParser, parsePage } from '../../src/html/index.ts';
 import { parseRobots, readRobotsResponse } from '../../src/robots/index.ts';
 import { normaliseUrl, politenessKey, quotaOf, skipReasonFor } from '../../src/urls/index.ts';
 import { loopbackAgent, send } from '../http/support/fetching.ts';
@@ -11,11 +11,11 @@ import { html, noise, response, robots, SEED, url } from './arbitraries.ts';
 
 const { crawl: settings } = loadConfig({ env: {}, cwd: '/', flags: {} });
 
-/** Far above what any of it takes on a busy machine; an input that loops or backtracks takes for ever. */
+/** Far above what any input takes on a busy machine; one that loops or backtracks takes forever. */
 const HANGS_MS = 10_000;
 
-/** A second is promised (LAG_MS in src/loop-lag.ts), to a process that has a core to itself; this one has none. */
-const STANDS_STILL_MS = 4_000;
+/** Amble promises a second to a process that has a core to itself, which this one does not (see src/worker/event-loop-lag.ts). */
+const MAX_BLOCKED_MS = 4_000;
 
 function inTime<T>(work: () => T): T {
   const began = performance.now();
@@ -24,8 +24,8 @@ function inTime<T>(work: () => T): T {
   return result;
 }
 
-/** Not monitorEventLoopDelay, which counts from its first look on, after what there was to see. */
-function watchTheLoop(): () => number {
+/** monitorEventLoopDelay would miss a block before its first sample. */
+function watchEventLoop(): () => number {
   let lookedAt = performance.now();
   let longest = 0;
   const look = (): void => {
@@ -70,7 +70,7 @@ describe('whatever arrives', () => {
         expect(page.links.length).toBeLessThanOrEqual(50);
         expect(JSON.parse(JSON.stringify(page))).toEqual(page);
         for (const link of page.links) expect(URL.canParse(link.url)).toBe(true);
-        // Postgres has no room for them.
+        // Postgres cannot store them.
         expect(JSON.stringify({ ...page, text: '' })).not.toContain('\\u0000');
       }),
       { seed: SEED, numRuns: randomCases(3_000) },
@@ -110,11 +110,11 @@ describe('whatever arrives', () => {
     ['<a href=../../N?b&a=%7e>', 20_000, `<base href="/${'a/'.repeat(900)}">`],
     ['<td>', 125_000, '<table>'],
   ])(
-    'as %j %i times, is parsed, and the process does not stand still meanwhile',
+    'as %j %i times, is parsed without blocking the event loop',
     async (piece, times, head = '') => {
       const text = head + Array.from({ length: times }, (_, n) => piece.replaceAll('N', `${n}`)).join('');
-      const longestStill = watchTheLoop();
-      await makeParser()({
+      const longestBlock = watchEventLoop();
+      await createParser()({
         body: Buffer.from(text),
         url: 'http://example.org/',
         contentType: 'text/html',
@@ -122,7 +122,7 @@ describe('whatever arrives', () => {
         maxLinks: 10_000,
         rules: settings.urls,
       });
-      expect(longestStill()).toBeLessThan(STANDS_STILL_MS);
+      expect(longestBlock()).toBeLessThan(MAX_BLOCKED_MS);
     },
     60_000,
   );

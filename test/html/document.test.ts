@@ -5,19 +5,19 @@ import { parseDocument } from '../../src/html/document.ts';
 import { type Document, isElement, walk } from '../../src/html/walk.ts';
 import { html, SEED } from '../fuzz/arbitraries.ts';
 
-/** The tree as one text, with what is asked of it here. */
+/** The tree as text. */
 function outline(document: Document): string {
   let lines = '';
   let depth = 0;
   walk(
     document,
     (node) => {
-      const said = isElement(node)
+      const content = isElement(node)
         ? JSON.stringify([node.name, node.namespace, node.attribs])
         : 'data' in node
           ? node.data
           : '';
-      lines += `${depth} ${node.type} ${said}\n`;
+      lines += `${depth} ${node.type} ${content}\n`;
       if (node.type !== 'text') depth += 1;
       return 'enter';
     },
@@ -28,7 +28,7 @@ function outline(document: Document): string {
   return lines;
 }
 
-/** Everything that ends a run of characters, and what decides where text and white space go. */
+/** Everything that changes the state of the tokenizer, and what decides where text and white space go. */
 const crumbs = fc
   .array(
     fc.constantFrom(
@@ -122,7 +122,7 @@ const crumbs = fc
   )
   .map((pieces) => pieces.join(''));
 
-test('a tree built run by run is the one that cheerio builds letter by letter', () => {
+test('the limited tree adapter builds the same tree as the one of cheerio', () => {
   fc.assert(
     fc.property(crumbs, (text) => {
       const ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
@@ -132,15 +132,15 @@ test('a tree built run by run is the one that cheerio builds letter by letter', 
   );
 });
 
-test('of many attributes with one name the first counts, as of few', () => {
+test('the first of several attributes with one name counts, however many there are', () => {
   const many = Array.from({ length: 100 }, (_, n) => `a${n % 70}=${n}`).join(' ');
   const text = `<p ${many} A3=x><a href=/x ${many} HREF=/y></a ${many}><i ${many}>`;
   const ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
   expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
 });
 
-test('the lighter tree, built piece by piece, is the one that cheerio builds', () => {
-  // So that the seam between two pieces falls into it.
+test('the trees of large and broken documents are the same too', () => {
+  // parse5 drops what it has read of a document now and then; these are longer than that.
   const filler = fc.constantFrom(
     '',
     'w '.repeat(8_180),
@@ -156,7 +156,7 @@ test('the lighter tree, built piece by piece, is the one that cheerio builds', (
       try {
         ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
       } catch {
-        // Beyond the bounds; see unwieldy.test.ts.
+        // Exceeds a limit; see parse-limits.test.ts.
         return;
       }
       compared += 1;

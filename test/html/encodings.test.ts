@@ -32,11 +32,11 @@ describe('an encoding', () => {
     ['utf-16le', [0x41, 0x00, 0xac, 0x20], 'A€'],
     ['utf-16be', [0x00, 0x41, 0x20, 0xac], 'A€'],
     ['x-user-defined', [0x41, 0x80, 0xff], 'A\uf780\uf7ff'],
-  ])('%s is read as the standard has it', (label, bytes, expected) => {
+  ])('%s is decoded as the standard defines', (label, bytes, expected) => {
     expect(decode(label, ...bytes)).toBe(expected);
   });
 
-  test('may come in pieces that end within a character', () => {
+  test('is decoded in chunks that end within a character', () => {
     const decoder = decoderFor('big5');
     const pieces = [[0xa4], [0xa4, 0x87], [0x40]].map((bytes) =>
       decoder?.decode(Buffer.from(bytes), { stream: true }),
@@ -65,7 +65,7 @@ describe('the query of a link', () => {
     ['gbk', Buffer.from([0x3f, 0xc4, 0xe3]), '/?%C4%E3'],
     ['utf-8', Buffer.from('?q=café'), '/?q=caf%C3%A9'],
     ['iso-2022-jp', Buffer.from('?q=%E9'), '/?q=%E9'],
-  ])('in a page in %s is in that, case %#', (charset, href, expected) => {
+  ])('is written in the encoding of the page: %s, case %#', (charset, href, expected) => {
     expect(link(href, charset)).toBe(`http://example.org${expected}`);
   });
 });

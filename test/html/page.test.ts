@@ -22,8 +22,8 @@ function urls(html: string): string[] {
   return parse(html).links.map(({ url }) => url);
 }
 
-describe('what a page says of itself', () => {
-  test('title, language, description and canonical', () => {
+describe('the facts of a page', () => {
+  test('include title, language, description and canonical address', () => {
     const page = parse(`<!doctype html><html lang="de-CH"><head><title> A
       walk </title><meta name=Description content=" Through the  woods "><link rel="CANONICAL" href="/page#x"></head>`);
     expect(page).toMatchObject({
@@ -36,7 +36,7 @@ describe('what a page says of itself', () => {
     });
   });
 
-  test('nothing is null, not an empty string', () => {
+  test('are null if missing, not an empty string', () => {
     const page = parse('<html lang=""><title> </title><p>text');
     expect(page).toMatchObject({
       title: null,
@@ -49,7 +49,7 @@ describe('what a page says of itself', () => {
     expect(parse('')).toMatchObject({ title: null, links: [] });
   });
 
-  test('the title of a drawing is not that of the page', () => {
+  test('do not take the title of an <svg> for that of the page', () => {
     expect(parse('<body><svg><title>Icon</title></svg>').title).toBeNull();
   });
 
@@ -64,12 +64,12 @@ describe('what a page says of itself', () => {
     expect(parse(meta)).toMatchObject({ noindex, nofollow });
   });
 
-  test('is addressed to whatever name the installation goes by', () => {
+  test('include directives for the configured product token', () => {
     const meta = '<meta name="otherbot" content="none">';
     expect(parse(meta, { token: 'OtherBot' })).toMatchObject({ noindex: true, nofollow: true });
   });
 
-  test('is bounded, and never cut through a character', () => {
+  test('have a maximum length and are never cut within a character', () => {
     const page = parse(`<title>${'😀'.repeat(5_000)}</title><a href=x>${'a😀'.repeat(5_000)}</a>`);
     expect(page.title).toBe('😀'.repeat(250));
     expect(page.links[0]?.anchor.length).toBeLessThanOrEqual(200);
@@ -90,7 +90,7 @@ describe('the declared language', () => {
   });
 });
 
-test('headings have a level and a text, in the order of the page', () => {
+test('headings have a level and a text, in document order', () => {
   const page = parse('<h2>Two <i>words</i></h2><h1>One<br>line</h1><h3> </h3><h6><img alt="A map"></h6>');
   expect(page.headings).toEqual([
     { level: 2, text: 'Two words' },
@@ -102,7 +102,7 @@ test('headings have a level and a text, in the order of the page', () => {
 describe('the main text', () => {
   const text = (html: string) => parse(html).text;
 
-  test('is that of <main>, a block a line, without what surrounds it', () => {
+  test('is that of <main>, one block per line, without boilerplate', () => {
     const html = `<title>T</title><header>Site</header><nav><a href=/>Home</a></nav>
       <main><header><h1>A walk</h1></header><p>Through
       the <b>woods</b>.<p>And <a href=/back>back</a> again.<aside>Read also</aside><script>x()</script></main>
@@ -110,28 +110,28 @@ describe('the main text', () => {
     expect(text(html)).toBe('A walk\nThrough the woods.\nAnd back again.');
   });
 
-  test('without <main> is that of the only <article>, or else of the page', () => {
+  test('without <main> is that of the only <article>, otherwise of the page', () => {
     expect(text('<p>Around<article><p>The article</article>')).toBe('The article');
     expect(text('<p>Around<article>One</article><article>Two</article>')).toBe('Around\nOne\nTwo');
   });
 
-  test('leaves out menus that nobody marked as such', () => {
+  test('leaves out menus that are not marked as such', () => {
     const menu = '<div> <a href=/a>First page</a> | <a href=/b>Second page</a> </div>';
     expect(text(`${menu}<p>What it is about, with <a href=/c>a link</a> in it.`)).toBe(
       'What it is about, with a link in it.',
     );
   });
 
-  test('of a page that is all links is those, and of an empty <main> that of the page', () => {
+  test('falls back to links on a page of links, and to the page if <main> is empty', () => {
     expect(text('<ul><li><a href=/a>One</a><li><a href=/b>Two</a></ul>')).toBe('One\nTwo');
     expect(text('<main></main><p>Outside')).toBe('Outside');
   });
 
-  test('leaves out what is hidden, and what has the role of furniture', () => {
+  test('leaves out hidden elements and those with the role of boilerplate', () => {
     expect(text('<p hidden>a<p>b<div aria-hidden=true>c</div><div role=navigation>d</div>')).toBe('b');
   });
 
-  test('is bounded', () => {
+  test('has a maximum length', () => {
     expect(text(`<p>${'word '.repeat(200_000)}`).length).toBeLessThanOrEqual(500_000);
     expect(text('<p>word'.repeat(200_000)).length).toBeLessThanOrEqual(500_000);
   });
@@ -158,13 +158,13 @@ describe('a refresh', () => {
     expect(refresh(content).refreshTo).toBe(expected);
   });
 
-  test('after a time to read is a link like any other', () => {
+  test('with a long delay counts as a link', () => {
     const page = refresh('30; url=/next');
     expect(page.refreshTo).toBeNull();
     expect(page.links).toMatchObject([{ url: 'https://example.org/next', rel: 'refresh' }]);
   });
 
-  test('for readers without scripts is not meant for all', () => {
+  test('inside <noscript> is ignored', () => {
     expect(
       parse('<noscript><meta http-equiv=refresh content="0;url=/plain"></noscript>').refreshTo,
     ).toBeNull();
@@ -172,7 +172,7 @@ describe('a refresh', () => {
 });
 
 describe('links', () => {
-  test('follow the rules of the crawl, and those too long for it are counted', () => {
+  test('are normalised by the rules of the crawl, and counted if too long', () => {
     const rules = { ...NO_RULES, stripTracking: true, maxLength: 40 };
     const page = parse(
       `<a href="/x?utm_source=a">x</a><a href="/x">y</a><a href="/${'l'.repeat(40)}">z</a>`,
@@ -184,13 +184,13 @@ describe('links', () => {
     expect(page).toMatchObject({ linksFound: 1, linksTooLong: 1 });
   });
 
-  test('are frames too', () => {
+  test('include frames', () => {
     const html = '<frameset><frame src="menu.html" title="Menu"><frame src="about:blank"></frameset>';
     expect(parse(html).links).toMatchObject([{ url: 'https://example.org/dir/menu.html', anchor: 'Menu' }]);
     expect(urls('<iframe src="/inner"></iframe><iframe></iframe>')).toEqual(['https://example.org/inner']);
   });
 
-  test('take their text from a picture where they have no other, and none from scripts', () => {
+  test('take their text from images, and none from scripts', () => {
     const page = parse('<a href=/a><img alt="Home"></a><a href=/b><script>x</script>B<style>y</style></a>');
     expect(page.links.map(({ anchor }) => anchor)).toEqual(['Home', 'B']);
   });
@@ -206,7 +206,7 @@ describe('links', () => {
     expect(page.linksFound).toBe(2);
   });
 
-  test('say nofollow wherever in their rel it stands, of which only the beginning is kept', () => {
+  test('are nofollow wherever rel contains it, although only the start of rel is stored', () => {
     const words = 'noopener noreferrer external '.repeat(10);
     const [link] = parse(
       `<a href="/x" rel="${words}NoFollow">x</a><a href="/y" rel="${words}nofollower">y</a>`,
@@ -215,7 +215,7 @@ describe('links', () => {
     expect(parse(`<a href="/y" rel="${words}nofollower">y</a>`).links).toMatchObject([{ nofollow: false }]);
   });
 
-  test('to the same page are one: it may be followed if one of them may, and has the first text there is', () => {
+  test('to the same URL are merged: nofollow only if all are, with the first text found', () => {
     const page = parse('<a href="/x#1" rel=nofollow><img></a><a href="/x#2">Text</a><a href="/x">More</a>');
     expect(page.links).toEqual([
       { url: 'https://example.org/x', anchor: 'Text', rel: 'nofollow', nofollow: false },
@@ -223,8 +223,8 @@ describe('links', () => {
     expect(page.linksFound).toBe(1);
   });
 
-  test('lead where each would by itself, whatever the page has led to before', () => {
-    // NUL and CR a page cannot say in an attribute.
+  test('resolve the same whether or not the result was cached', () => {
+    // An attribute of a parsed page contains neither NUL nor CR.
     const part = fc
       .oneof(url, fc.constantFrom('', 'a', 'a ', ' ', '\t', '?b', '/'))
       .map((text) => text.replaceAll(/[\0\r]/g, ''));
@@ -248,7 +248,7 @@ describe('links', () => {
     );
   });
 
-  test('that lead out of the web are left out', () => {
+  test('with other schemes than http and https are left out', () => {
     expect(
       urls(
         '<a href="mailto:a@b.c">m</a><a href="javascript:x()">j</a><a href="http://">h</a><a name="n">n</a>',
@@ -256,14 +256,14 @@ describe('links', () => {
     ).toEqual([]);
   });
 
-  test('are relative to <base>, wherever it stands and whatever follows it', () => {
+  test('are relative to the first <base>, wherever it is', () => {
     expect(urls('<a href=a>1</a><base href="/base/"><base href="/other/"><a href=b>2</a>')).toEqual([
       'https://example.org/base/a',
       'https://example.org/base/b',
     ]);
   });
 
-  test('ignore a <base> that is no web address', () => {
+  test('ignore a <base> that is not an HTTP URL', () => {
     expect(urls('<base href="data:text/plain,x"><a href=a>1</a>')).toEqual(['https://example.org/dir/a']);
   });
 
@@ -273,20 +273,20 @@ describe('links', () => {
     expect(urls(html)).toEqual(['https://example.org/n']);
   });
 
-  test('beyond the bound are only counted', () => {
+  test('beyond the maximum are only counted', () => {
     const html = Array.from({ length: 50 }, (_, n) => `<a href="/${n}">${n}</a>`).join('');
     const page = parse(html, { maxLinks: 20 });
     expect(page.links).toHaveLength(20);
     expect(page.linksFound).toBe(50);
   });
 
-  test('are found in a page nested deeper than a call stack', () => {
+  test('are found in a page nested deeper than the call stack allows', () => {
     const page = parse(`<title>Pit</title>${'<div>'.repeat(50_000)}<a href=/deep>deep <b>down</b></a>`);
     expect(page).toMatchObject({ title: 'Pit', linksFound: 1 });
     expect(page.links).toMatchObject([{ url: 'https://example.org/deep', anchor: 'deep down' }]);
   });
 
-  test('that swallow half a page do not make it slow', () => {
+  test('that wrap half a page do not slow down parsing', () => {
     const links = Array.from({ length: 2_000 }, (_, n) => `<a href=/${n}><svg><g>`).join('');
     expect(parse(`${links}${'<i>x</i>'.repeat(20_000)}`, { maxLinks: 10_000 }).linksFound).toBe(2_000);
   });
@@ -330,7 +330,7 @@ describe('the encoding', () => {
     expect(parse(body, { contentType }).title).toBe('Zürich');
   });
 
-  test('may be any of the standard, the old Japanese ones too', () => {
+  test('may be any of the standard, including old Japanese ones', () => {
     const shiftJis = Buffer.from([0x93, 0xfa, 0x96, 0x7b]);
     const iso2022 = Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42]);
     const title = (bytes: Buffer) => Buffer.concat([Buffer.from('<title>'), bytes]);
@@ -338,7 +338,7 @@ describe('the encoding', () => {
     expect(parse(title(iso2022), { contentType: 'text/html; charset=iso-2022-jp' }).title).toBe('日本');
   });
 
-  test('that exists by name only costs the text, not the links', () => {
+  test('without a decoder loses the text but not the links', () => {
     const page = parse('<a href=/x>x</a>', { contentType: 'text/html; charset=x-user-defined' });
     expect(page.links).toHaveLength(1);
   });
@@ -348,7 +348,7 @@ describe('XHTML', () => {
   const xhtml = (html: string | Buffer, more = '') =>
     parse(html, { contentType: `application/xhtml+xml${more}` });
 
-  test('is read as XML: what closes itself swallows nothing', () => {
+  test('is parsed as XML, so that a self-closing element is empty', () => {
     const page =
       xhtml(`<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="fr">
       <head><title/><script src="a.js"/><style/></head><body><textarea/><p>Une&nbsp;phrase caf&eacute; &amp;eacute;
@@ -360,15 +360,15 @@ describe('XHTML', () => {
     ]);
   });
 
-  test('that is HTML under another name is read as that', () => {
+  test('without an <html> root is parsed as HTML', () => {
     expect(xhtml('<title>T</title><p>a<p>b<a href=/x>x')).toMatchObject({ title: 'T', linksFound: 1 });
   });
 
-  test('sent as text/html is HTML', () => {
+  test('sent as text/html is parsed as HTML', () => {
     expect(parse('<html><title/><a href=/x>x</a></html>').links).toEqual([]);
   });
 
-  test('says its encoding in its first line', () => {
+  test('declares its encoding in its first line', () => {
     const body = Buffer.from(
       '<?xml version="1.0" encoding="iso-8859-1"?><html><title>Z\xfcrich \x96</title></html>',
       'latin1',
@@ -376,7 +376,7 @@ describe('XHTML', () => {
     expect(xhtml(body).title).toBe('Zürich –');
   });
 
-  test('nested beyond all measure still gives its links', () => {
+  test('nested too deep for a tree still yields its links', () => {
     expect(xhtml(`<html>${'<div>'.repeat(50_000)}<a href="/x"/>`, '; charset=utf-8').links).toHaveLength(1);
   });
 });

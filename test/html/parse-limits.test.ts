@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makeParser, type PageSource, parsePage } from '../../src/html/index.ts';
+import { createParser, type PageSource, parsePage } from '../../src/html/index.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
 
 function source(html: string, more: Partial<PageSource> = {}): PageSource {
@@ -14,24 +14,24 @@ function source(html: string, more: Partial<PageSource> = {}): PageSource {
   };
 }
 
-/** Every <p> opens all of them again: 4 bytes, 300 elements. */
+/** Every <p> reopens all of them: 4 bytes become 300 elements. */
 const FORGOTTEN = `<p>${Array.from({ length: 300 }, (_, n) => `<b id=${n}>`).join('')}`;
 
 const DEEP = '<div>'.repeat(600);
 
-describe('a page of which no tree is built', () => {
-  test('costs no more memory than others', () => {
+describe('a page that exceeds the limits of a tree', () => {
+  test('takes no more memory than others', () => {
     const before = process.memoryUsage().heapUsed;
     const page = parsePage(source(`<title>T</title>${FORGOTTEN}${'<p>x'.repeat(5_000)}<a href=/x>x</a>`));
-    // Its tree would be a gigabyte. No collection is asked for: what was used and let go counts too.
+    // Its tree would take a gigabyte. Garbage counts too, because no collection is forced.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(300e6);
     expect(page).toMatchObject({ title: 'T', linksFound: 1 });
   });
 
   test.each([
-    ['many parts', FORGOTTEN + '<p>x'.repeat(500)],
+    ['many nodes', FORGOTTEN + '<p>x'.repeat(500)],
     ['deep', DEEP],
-  ])('has all that others have: %s', (_, bulk) => {
+  ])('yields the same as others: %s', (_, bulk) => {
     const html = `<!doctype html><html lang=de><head><base href="/base/"><title>A &amp; B</title>
       <meta name=description content="Through &quot;it&quot;"><meta name=robots content=noindex>
       <link rel=canonical href=c><noscript><meta http-equiv=refresh content="0;url=/no"></noscript></head><body>${bulk}</b>
@@ -58,14 +58,14 @@ describe('a page of which no tree is built', () => {
     });
   });
 
-  test('keeps the bound on links', () => {
+  test('respects the maximum of links', () => {
     const links = Array.from({ length: 500 }, (_, n) => `<a href=/${n}>${n}</a>`).join('');
     const page = parsePage(source(DEEP + links));
     expect(page.links).toHaveLength(100);
     expect(page.linksFound).toBe(500);
   });
 
-  test('is one that took too long, unless its caller would rather hear of it', () => {
+  test('is also one that takes too long, unless the caller asks for an error', () => {
     const html = `<p>${'<i>x</i>'.repeat(100)}<a href=/x>x</a>`;
     expect(parsePage(source(html), { treeTimeoutMs: -1 }).links).toHaveLength(1);
     expect(() => parsePage(source(html), { treeTimeoutMs: -1, throwOnTimeout: true })).toThrow();
@@ -73,15 +73,15 @@ describe('a page of which no tree is built', () => {
 });
 
 test.each([
-  ['begins', '<a href=/x', '>'],
-  ['ends', '<a href=/x></a', '>'],
-])('a tag that %s takes no longer for having a hundred thousand attributes', (_, before, after) => {
+  ['start', '<a href=/x', '>'],
+  ['end', '<a href=/x></a', '>'],
+])('a %s tag with a hundred thousand attributes does not take long', (_, before, after) => {
   const attributes = Array.from({ length: 100_000 }, (_, n) => ` a${n}`).join('');
   const started = process.cpuUsage();
   const page = parsePage(source(before + attributes + after));
   const { user } = process.cpuUsage(started);
   expect(page.links).toHaveLength(1);
-  // A tenth of a second; compared one with another they took half a minute.
+  // It takes a tenth of a second; comparing each with all others took half a minute.
   expect(user / 1e6).toBeLessThan(3);
 });
 
@@ -96,15 +96,15 @@ describe('a document of 10 MiB', () => {
     return parts.join('');
   };
 
-  // A tree of each is larger than the heap of the thread, or takes minutes.
+  // Each tree would exceed the heap of the thread or take minutes.
   test.each([
     ['a table', `<table>${fill(() => '<tr><td>x')}`],
     ['nested', fill(() => '<b>')],
     ['attributes of one element', `<i${fill((n) => ` a${n}`)}>`],
   ])(
-    'gives its links, however dense: %s',
+    'yields its links, however dense it is: %s',
     async (_, html) => {
-      const page = await makeParser()(
+      const page = await createParser()(
         source(`<title>Dense</title><a href=/first>1</a>${html}<a href=/last>2</a>`),
       );
       expect(page).toMatchObject({ title: 'Dense', linksFound: 2 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeParser, type PageSource, parsePage } from '../../src/html/index.ts';
+import { createParser, type PageSource, parsePage } from '../../src/html/index.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
 
 describe('the parser', () => {
@@ -12,13 +12,13 @@ describe('the parser', () => {
     rules: NO_RULES,
   });
 
-  it('gives the same result for a large document, in its thread, as for a small one', async () => {
-    const parse = makeParser({ largeBytes: 1 });
+  it('returns the same for a document parsed in a thread', async () => {
+    const parse = createParser({ largeBytes: 1 });
     expect(await parse(source(10))).toEqual({ ...parsePage(source(10)), detectedLanguage: 'en' });
   });
 
-  it('lets the event loop run while a large document is parsed', async () => {
-    const parse = makeParser();
+  it('does not block the event loop while it parses a large document', async () => {
+    const parse = createParser();
     let ticks = 0;
     const ticking = setInterval(() => {
       ticks += 1;
@@ -29,21 +29,21 @@ describe('the parser', () => {
     expect(ticks).toBeGreaterThan(10);
   });
 
-  it('gives a document up that takes too long, and parses the next one', async () => {
-    const parse = makeParser({ largeBytes: 1, timeoutMs: 1 });
+  it('rejects a document that takes too long, and parses the next one', async () => {
+    const parse = createParser({ largeBytes: 1, timeoutMs: 1 });
     await expect(parse(source(1_000))).rejects.toThrow('longer than');
-    expect((await makeParser({ largeBytes: 1 })(source(1))).title).toBe('Long');
+    expect((await createParser({ largeBytes: 1 })(source(1))).title).toBe('Long');
   });
 
-  it('that nobody waits for any more leaves the line, or its thread', async () => {
-    const parse = makeParser({ largeBytes: 1 });
+  it('drops an aborted document from the queue, or terminates its thread', async () => {
+    const parse = createParser({ largeBytes: 1 });
     const [working, waiting] = [new AbortController(), new AbortController()];
     const first = parse(source(200_000), working.signal);
     const second = parse(source(1), waiting.signal);
     const third = parse(source(1));
-    waiting.abort(new Error('not wanted'));
-    // While the first is at work.
-    await expect(second).rejects.toThrow('not wanted');
+    waiting.abort(new Error('not needed'));
+    // While the first is being parsed.
+    await expect(second).rejects.toThrow('not needed');
     working.abort(new Error('too late'));
     await expect(first).rejects.toThrow('too late');
     expect((await third).title).toBe('Long');
@@ -70,19 +70,19 @@ describe('the parser', () => {
       '0x7f 42 == 17; 1.5e9 || 33 != 12 && 8 >> 2; 0x7f 42 == 17; 1.5e9 || 33 != 12 && 8 >> 2; 0x7f 42 == 17;',
     ],
     [null, 'Too short'],
-  ])('knows the language of a text by itself: %j', async (expected, text) => {
+  ])('detects the language of a text: %j', async (expected, text) => {
     const body = Buffer.from(`<html lang=en><p>${text}`);
-    expect(await makeParser()({ ...source(0), body })).toMatchObject({
+    expect(await createParser()({ ...source(0), body })).toMatchObject({
       language: 'en',
       detectedLanguage: expected,
     });
   });
 
-  it('takes a document of 10 MiB, and keeps the bound on links', async () => {
+  it('parses a document of 10 MiB and respects the maximum of links', async () => {
     const link = (n: number) => `<p>${'words and '.repeat(40)}<a href="/${n}">more</a> words`;
     const body = Buffer.from(Array.from({ length: 25_000 }, (_, n) => link(n)).join(''));
     expect(body.length).toBeGreaterThan(10 * 1024 * 1024);
-    const page = await makeParser()({ ...source(0), body, maxLinks: 10_000 });
+    const page = await createParser()({ ...source(0), body, maxLinks: 10_000 });
     expect(page.links).toHaveLength(10_000);
     expect(page.linksFound).toBe(25_000);
   }, 60_000);

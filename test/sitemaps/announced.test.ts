@@ -4,7 +4,7 @@ import { announcedSitemaps, looksLikeSitemap, mayBeSitemap } from '../../src/sit
 const ORIGIN = 'https://example.org';
 
 describe('the sitemaps of an origin', () => {
-  test('are those its robots.txt names, anywhere in it and for everybody, and the one in the usual place, each once', () => {
+  test('are all that its robots.txt names, for any user agent, and /sitemap.xml, each once', () => {
     const robots = [
       'Sitemap: https://example.org/a.xml',
       'User-agent: other',
@@ -26,13 +26,13 @@ describe('the sitemaps of an origin', () => {
     }
   });
 
-  test('are in the usual place where none is named, or that one', () => {
+  test('are just /sitemap.xml if robots.txt names no other', () => {
     for (const robots of [null, '', 'User-agent: *\nDisallow:', 'Sitemap: /sitemap.xml']) {
       expect(announcedSitemaps(robots, ORIGIN)).toEqual(['https://example.org/sitemap.xml']);
     }
   });
 
-  test('are bounded', () => {
+  test('are limited in number', () => {
     const robots = Array.from({ length: 5_000 }, (_, n) => `Sitemap: /${n}.xml`).join('\n');
     expect(announcedSitemaps(robots, ORIGIN)).toHaveLength(1_000 + 1);
   });
@@ -51,7 +51,7 @@ test.each([
   ['image/png', false],
   ['application/pdf', false],
   ['application/zip', false],
-])('a body of type %s is read as a sitemap: %s', (type, expected) => {
+])('a body of type %s may be a sitemap: %s', (type, expected) => {
   expect(mayBeSitemap(type)).toBe(expected);
 });
 

@@ -11,7 +11,7 @@ test.each([
   ['2024-05-01T10:20:30', '2024-05-01T10:20:30.000Z'],
   ['Wed, 01 May 2024 10:20:30 GMT', '2024-05-01T10:20:30.000Z'],
   ['1 May 2024 10:20 -0500', '2024-05-01T15:20:00.000Z'],
-])('%s is %s', (raw, expected) => {
+])('%s is parsed as %s', (raw, expected) => {
   expect(parseLastmod(raw)?.toISOString()).toBe(expected);
 });
 
@@ -25,6 +25,6 @@ test.each([
   '0000-00-00',
   '1970-01-01',
   '12024-01-01',
-])('%s is no date of a page', (raw) => {
+])('%s is not accepted as the date of a page', (raw) => {
   expect(parseLastmod(raw)).toBeNull();
 });

@@ -10,7 +10,7 @@ const SOURCE: SitemapSource = {
   maxBytes: 50 * 1024 * 1024,
 };
 
-/** Bytes arrive in pieces of this size. */
+/** Yields the bytes in chunks of this size. */
 async function* inPieces(body: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(body);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -29,7 +29,7 @@ const urlset = (...urls: string[]) =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('\n')}</urlset>`;
 
 describe('a sitemap', () => {
-  it('lists pages with the time of their last change', async () => {
+  it('lists pages and when they last changed', async () => {
     const body = urlset(
       url('https://example.org/a', '<lastmod>2024-05-01</lastmod>'),
       url(
@@ -47,7 +47,7 @@ describe('a sitemap', () => {
     ]);
   });
 
-  it('counts the addresses that are too long, and leaves out what is none', async () => {
+  it('counts URLs that are too long, and leaves out invalid ones', async () => {
     const body = urlset(
       url(`https://example.org/${'a'.repeat(3_000)}`),
       url('mailto:ann@example.org'),
@@ -56,14 +56,14 @@ describe('a sitemap', () => {
     expect(await read(body)).toMatchObject({ entries: 1, tooLong: 1, urls: ['https://example.org/a'] });
   });
 
-  it('gives the same however its bytes are cut into pieces', async () => {
+  it('yields the same whatever the size of the chunks', async () => {
     const body = urlset(url('https://example.org/ä?a=1&amp;b=2'), url('https://example.org/<![CDATA[x&y]]>'));
     const whole = await read(body, {}, 1_000_000);
     expect(whole.urls).toEqual(['https://example.org/%C3%A4?a=1&b=2', 'https://example.org/x&y']);
     for (const size of [1, 2, 3, 64]) expect(await read(body, {}, size)).toEqual(whole);
   });
 
-  it('may use a prefix, another case, comments, and no namespace at all', async () => {
+  it('may have prefixes, upper case, comments, or no namespace', async () => {
     const body = `<!-- made by hand --><sm:URLSET xmlns:sm="x"><sm:url><!-- <loc>https://example.org/no</loc> -->
       <sm:loc>https://example.org/a</sm:loc><sm:lastmod>2024</sm:lastmod></sm:url></sm:URLSET>`;
     expect((await read(body)).list).toEqual([
@@ -71,7 +71,7 @@ describe('a sitemap', () => {
     ]);
   });
 
-  it('says nothing of pages in its images, videos and translations', async () => {
+  it('lists no images, videos and translations as pages', async () => {
     const extensions = `<image:image><image:loc>https://example.org/a.png</image:loc></image:image>
       <xhtml:link rel="alternate" hreflang="de" href="https://example.org/de"/>
       <video:video><video:player_loc>https://example.org/v</video:player_loc></video:video>`;
@@ -80,7 +80,7 @@ describe('a sitemap', () => {
     ]);
   });
 
-  it('keeps what can be fetched and drops the rest', async () => {
+  it('keeps URLs that can be fetched and drops the rest', async () => {
     const body = urlset(
       url('/relative'),
       url('ftp://example.org/'),
@@ -93,7 +93,7 @@ describe('a sitemap', () => {
     expect((await read(body)).urls).toEqual(['https://example.org/relative', 'https://example.org/b']);
   });
 
-  it('is read in any encoding it may be in', async () => {
+  it('is read in any encoding', async () => {
     const body = urlset(url('https://example.org/ü'));
     const utf16 = Buffer.from(body, 'utf16le');
     const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]);
@@ -121,7 +121,7 @@ test('an index lists sitemaps', async () => {
 });
 
 describe('plain text', () => {
-  it('lists one page a line, whatever ends a line', async () => {
+  it('lists one page per line, with any line ending', async () => {
     const body =
       '\ufeffhttps://example.org/a\r\n\r\n  https://example.org/b \rnonsense\nHTTPS://example.org/c';
     const { format, urls } = await read(body, { contentType: 'text/plain' });
@@ -129,12 +129,12 @@ describe('plain text', () => {
     expect(urls).toEqual(['https://example.org/a', 'https://example.org/b', 'https://example.org/c']);
   });
 
-  it('without a URL in it is no sitemap', async () => {
+  it('without a URL is not a sitemap', async () => {
     expect(await read('Not found.')).toMatchObject({ format: null, entries: 0 });
     expect(await read(`${'no such thing\n'.repeat(50)}https://example.org/`)).toMatchObject({ format: null });
   });
 
-  it('with an endless line goes on after it', async () => {
+  it('with an extremely long line is read on after it', async () => {
     const { urls } = await read(
       `https://example.org/${'x'.repeat(50_000)}\nhttps://example.org/a\n`,
       {},
@@ -145,7 +145,7 @@ describe('plain text', () => {
 });
 
 describe('a feed', () => {
-  it('of RSS lists the pages of its items', async () => {
+  it('in RSS lists the pages of its items', async () => {
     const body = `<rss xmlns:atom="a"><channel><link>https://example.org/</link>
       <item><atom:link rel="self" href="https://example.org/feed"/><link>https://example.org/a</link>
       <pubDate>Wed, 01 May 2024 10:00:00 +0200</pubDate></item></channel></rss>`;
@@ -156,7 +156,7 @@ describe('a feed', () => {
     ]);
   });
 
-  it('of Atom lists the pages of its entries', async () => {
+  it('in Atom lists the pages of its entries', async () => {
     const body = `<feed xmlns="http://www.w3.org/2005/Atom"><link href="https://example.org/"/><entry>
       <link rel="edit" href="https://example.org/edit"/><link href="https://example.org/a?x=1&amp;y=2"/>
       <updated>2024-05-01T08:00:00Z</updated><content type="xhtml"><div><link>no</link></div></content></entry></feed>`;
@@ -169,13 +169,13 @@ describe('a feed', () => {
 describe('gzip', () => {
   const body = urlset(...Array.from({ length: 5_000 }, (_, n) => url(`https://example.org/${n}`)));
 
-  it('is unpacked whatever the file is called', async () => {
+  it('is decompressed whatever its content type', async () => {
     for (const contentType of ['application/x-gzip', 'application/octet-stream', 'text/xml']) {
       expect(await read(gzipSync(body), { contentType }, 500)).toMatchObject({ entries: 5_000, cut: false });
     }
   });
 
-  it.each([1, 7, 500, 1_000_000])('of several members is one file, in pieces of %i bytes', async (size) => {
+  it.each([1, 7, 500, 1_000_000])('with several members is one file, in chunks of %i bytes', async (size) => {
     const half = Math.floor(body.length / 2);
     const packed = [body.slice(0, half), body.slice(half), ''].map((part) => gzipSync(part));
     const whole = { entries: 5_000, cut: false };
@@ -184,7 +184,7 @@ describe('gzip', () => {
     expect(await read(Buffer.concat(packed).subarray(0, -1), {}, size)).toMatchObject({ cut: true });
   });
 
-  it('that is cut or damaged yields what can be unpacked', async () => {
+  it('that is truncated or damaged yields what can be decompressed', async () => {
     const packed = gzipSync(body);
     const half = await read(packed.subarray(0, packed.length / 2), {}, 500);
     expect(half.entries).toBeGreaterThan(1_000);
@@ -197,7 +197,7 @@ describe('gzip', () => {
     expect(await read(lines.subarray(0, -11))).toMatchObject({ urls: ['https://example.org/a'], cut: true });
   });
 
-  it('that unfolds without end is read up to the limit', async () => {
+  it('that expands endlessly is read up to the limit', async () => {
     const bomb = gzipSync(
       Buffer.concat([Buffer.from(urlset(url('https://example.org/a'))), Buffer.alloc(60_000_000, 32)]),
     );
@@ -210,7 +210,7 @@ describe('gzip', () => {
 });
 
 describe('hostile or broken XML', () => {
-  it('expands no entity', async () => {
+  it('has no entities expanded', async () => {
     const lols = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join(
       '',
     );
@@ -223,14 +223,14 @@ describe('hostile or broken XML', () => {
     ]);
   });
 
-  it('yields what was read before it breaks off, and never half a URL', async () => {
+  it('yields what comes before it breaks off, and never half a URL', async () => {
     const body = `<urlset>${url('https://example.org/a')}<url><loc>https://example.org/lon`;
     expect(await read(body)).toMatchObject({ format: 'urlset', urls: ['https://example.org/a'] });
     const cut = await read(`https://example.org/a\nhttps://example.org/long`, { maxBytes: 42 });
     expect(cut).toMatchObject({ urls: ['https://example.org/a'], cut: true });
   });
 
-  it('may forget to close an entry or close what it never opened', async () => {
+  it('may lack end tags or have extra ones', async () => {
     const body = `<urlset><url><loc>https://example.org/a</loc><url><loc>https://example.org/b</loc></url></b></url>
       <url><loc>https://example.org/c</loc></url></urlset>`;
     expect((await read(body)).urls).toEqual([
@@ -240,22 +240,22 @@ describe('hostile or broken XML', () => {
     ]);
   });
 
-  it('nested a million deep is given up at once', async () => {
+  it('nested a million deep is abandoned at once', async () => {
     const began = performance.now();
     const body = `<urlset>${url('https://example.org/a')}${'<x>'.repeat(1_000_000)}${url('https://example.org/b')}`;
     expect((await read(body, {}, 65_536)).urls).toEqual(['https://example.org/a']);
-    // Read to its end it takes the tokenizer minutes.
+    // Reading it to the end would take minutes.
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('that is a web page is no sitemap', async () => {
+  it('that is a web page is not a sitemap', async () => {
     const page =
       '<!doctype html><html><body><urlset><url><loc>https://example.org/a</loc></url></urlset></body></html>';
     expect(await read(page)).toMatchObject({ format: null, entries: 0 });
   });
 });
 
-test(`no more than ${MAX_ENTRIES} entries are read, a batch at a time`, async () => {
+test(`no more than ${MAX_ENTRIES} entries are read, in batches`, async () => {
   const lines = Array.from({ length: MAX_ENTRIES + 10 }, (_, n) => `https://example.org/${n}\n`).join('');
   const sizes: number[] = [];
   const summary = await readSitemap(inPieces(lines, 65_536), SOURCE, async (batch) => {
@@ -265,13 +265,13 @@ test(`no more than ${MAX_ENTRIES} entries are read, a batch at a time`, async ()
   expect(sizes).toEqual(Array(MAX_ENTRIES / 1_000).fill(1_000));
 });
 
-test('an empty or blank file is no sitemap', async () => {
+test('an empty or blank file is not a sitemap', async () => {
   for (const body of ['', ' \n\t', ' '.repeat(1_000_000)]) {
     expect(await read(body, {}, 10_000)).toMatchObject({ format: null, entries: 0 });
   }
 });
 
-test('a source that breaks is thrown, not taken for the end of the file', async () => {
+test('an error of the body is thrown, not taken for the end of the file', async () => {
   async function* breaking(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     yield bytes;
     throw new Error('the store is away');
@@ -281,7 +281,7 @@ test('a source that breaks is thrown, not taken for the end of the file', async 
   }
 });
 
-test('whatever the bytes are, reading them ends in entries that can be fetched', async () => {
+test('whatever the bytes, the result is entries that can be fetched', async () => {
   const tokens = [
     '<urlset>',
     '</urlset>',
