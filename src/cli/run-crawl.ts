@@ -1,14 +1,39 @@
 /** Starts or joins a crawl, works on it in this process or in the background, and shows its progress. */
-import type { AmbleConfig } from '../config/index.ts';
+import type { AmbleConfig, CrawlRequest } from '../config/index.ts';
 import { hasEnded, type Progress } from '../storage/reports/progress.ts';
-import type { CrawlInvocation, CrawlOptions } from './commands/crawl.ts';
-import { formatCommand } from './common-options.ts';
+import { type CommonOptions, formatCommand } from './common-options.ts';
 import { ensureUp } from './connect/background.ts';
 import { type FoundCrawl, findOrStartCrawl, waitForEnd, waitUntilOpened } from './connect/crawls.ts';
 import { openSession, type Session, withSession } from './connect/session.ts';
 import { renderSummary } from './render/crawl.ts';
 import { EXIT, type ExitCode, writeErr, writeOut } from './terminal.ts';
 import { watchCrawl } from './watch-crawl.ts';
+
+export interface CrawlOptions extends CommonOptions {
+  id?: string;
+  preset?: string;
+  keyword?: string;
+  maxPages?: string;
+  maxPagesPerDomain?: string;
+  maxDepth?: string;
+  sitemaps?: boolean;
+  scope?: string;
+  include?: string[];
+  exclude?: string[];
+  delay?: string;
+  keepTypes?: string;
+  resolve?: string[];
+  allowNetwork?: string[];
+  detach?: boolean;
+  json?: boolean;
+}
+
+export interface CrawlInvocation {
+  crawlId: string;
+  /** null: join the crawl that has this id. */
+  request: CrawlRequest | null;
+  options: CrawlOptions;
+}
 
 export async function runCrawlInBackground(
   config: AmbleConfig,

@@ -1,34 +1,9 @@
 /** `amble crawl`: checks what was typed before anything is loaded or started. */
-import { type AmbleConfig, BadInput, type CrawlRequest, parseCrawlInput } from '../../config/index.ts';
+import { type AmbleConfig, BadInput, parseCrawlInput } from '../../config/index.ts';
 import { isCrawlId } from '../../core/crawl-id.ts';
-import { type CommonOptions, configFor, formatCommand } from '../common-options.ts';
+import { configFor, formatCommand } from '../common-options.ts';
+import type { CrawlInvocation, CrawlOptions } from '../run-crawl.ts';
 import { type ExitCode, writeErr } from '../terminal.ts';
-
-export interface CrawlOptions extends CommonOptions {
-  id?: string;
-  preset?: string;
-  keyword?: string;
-  maxPages?: string;
-  maxPagesPerDomain?: string;
-  maxDepth?: string;
-  sitemaps?: boolean;
-  scope?: string;
-  include?: string[];
-  exclude?: string[];
-  delay?: string;
-  keepTypes?: string;
-  resolve?: string[];
-  allowNetwork?: string[];
-  detach?: boolean;
-  json?: boolean;
-}
-
-export interface CrawlInvocation {
-  crawlId: string;
-  /** null: join the crawl that has this id. */
-  request: CrawlRequest | null;
-  options: CrawlOptions;
-}
 
 export async function crawlCommand(urls: string[], options: CrawlOptions): Promise<ExitCode> {
   const { preset, maxPages, maxPagesPerDomain, maxDepth, sitemaps, scope, include, exclude } = options;
