@@ -61,35 +61,35 @@ function textOf(root: Node, { whole }: { whole: boolean }): string {
         return 'enter';
       }
       if (!isElement(node)) return node.type === 'cdata' ? 'enter' : 'skip';
-      const part = ELEMENT_KINDS.get(node.name);
-      if (part === 'hidden' || (!whole && isBoilerplate(node, part, sections))) return 'skip';
-      if (part === 'link') links += 1;
-      else if (part !== undefined) blocks.flush();
-      if (part === 'section') sections += 1;
+      const kind = ELEMENT_KINDS.get(node.name);
+      if (kind === 'hidden' || (!whole && isBoilerplate(node, kind, sections))) return 'skip';
+      if (kind === 'link') links += 1;
+      else if (kind !== undefined) blocks.flush();
+      if (kind === 'section') sections += 1;
       return blocks.isFull() ? 'stop' : 'enter';
     },
     (node) => {
       if (!isElement(node)) return;
-      const part = ELEMENT_KINDS.get(node.name);
-      if (part === 'link') links -= 1;
-      else if (part !== undefined) blocks.flush();
-      if (part === 'section') sections -= 1;
+      const kind = ELEMENT_KINDS.get(node.name);
+      if (kind === 'link') links -= 1;
+      else if (kind !== undefined) blocks.flush();
+      if (kind === 'section') sections -= 1;
     },
   );
   blocks.flush();
   return blocks.toString();
 }
 
-function isBoilerplate({ attribs }: Element, part: ElementKind | undefined, sections: number): boolean {
+function isBoilerplate({ attribs }: Element, kind: ElementKind | undefined, sections: number): boolean {
   return (
-    part === 'boilerplate' ||
-    (part === 'header-footer' && sections === 0) ||
+    kind === 'boilerplate' ||
+    (kind === 'header-footer' && sections === 0) ||
     (attribs.role !== undefined && BOILERPLATE_ROLES.has(attribs.role)) ||
     attribs.hidden !== undefined ||
     attribs['aria-hidden'] === 'true'
   );
 }
 
-function ofKind(part: ElementKind, names: string): [string, ElementKind][] {
-  return names.split(' ').map((name) => [name, part]);
+function ofKind(kind: ElementKind, names: string): [string, ElementKind][] {
+  return names.split(' ').map((name) => [name, kind]);
 }

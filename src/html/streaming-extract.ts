@@ -10,7 +10,7 @@ import { readTags, type Tag } from './tags.ts';
 import { TextBlocks } from './text.ts';
 
 export interface StreamedPage {
-  /** Without anchors: see flatAnchors. */
+  /** Without anchors; see extractLinks. */
   elements: PageElements;
   text: string;
 }
@@ -18,14 +18,14 @@ export interface StreamedPage {
 /** Honest pages have fewer. */
 const MAX_METAS = 1_000;
 
-/** As much of a caption as anybody asks for; see captionOf. */
+/** More than any reader of innerText asks for. */
 const MAX_CAPTURED_LENGTH = 4_000;
 
 export function extractPage(html: string): StreamedPage {
   const elements = createPageElements();
   const blocks = new TextBlocks(false);
   const whole = new TextBlocks(true);
-  const caption = new TextCapture();
+  const capture = new TextCapture();
   let templates = 0;
   let hiddenIn: string | null = null;
   let isLink = false;
@@ -35,56 +35,56 @@ export function extractPage(html: string): StreamedPage {
     whole.flush();
   };
   const open = (tag: Tag): void => {
-    const part = ELEMENT_KINDS.get(tag.name);
+    const kind = ELEMENT_KINDS.get(tag.name);
     // A <head> that is never closed would hide everything.
-    if (part === 'hidden' && tag.name !== 'head') hiddenIn ??= tag.name;
-    else if (part === 'link') isLink = true;
-    else if (part !== undefined) flush();
+    if (kind === 'hidden' && tag.name !== 'head') hiddenIn ??= tag.name;
+    else if (kind === 'link') isLink = true;
+    else if (kind !== undefined) flush();
     if (tag.name === 'template') templates += 1;
     if (templates > 0) return;
     if (tag.name === 'html') elements.html ??= new Element('html', tag.attribs);
     else if (tag.name === 'base' && tag.attribs.href !== undefined) elements.base ??= element(tag);
-    else if (tag.name === 'title' && hiddenIn !== 'svg') elements.title ??= caption.begin(tag);
+    else if (tag.name === 'title' && hiddenIn !== 'svg') elements.title ??= capture.begin(tag);
     else if (tag.name === 'link' && elements.linkElements.length < MAX_METAS)
       elements.linkElements.push(element(tag));
     else if (tag.name === 'meta' && elements.metas.length < MAX_METAS) {
-      // See isForEverybody.
+      // A refresh in it leads to a page that asks for scripts.
       if (hiddenIn !== 'noscript') elements.metas.push(element(tag));
     } else if (isHeading(tag.name) && elements.headings.length < MAX_HEADINGS) {
-      elements.headings.push(caption.begin(tag));
-    } else caption.open(tag);
+      elements.headings.push(capture.begin(tag));
+    } else capture.open(tag);
   };
   readTags(html, {
     open,
     close(name) {
       if (hiddenIn === name) hiddenIn = null;
       if (name === 'template' && templates > 0) templates -= 1;
-      const part = ELEMENT_KINDS.get(name);
-      if (part === 'link') isLink = false;
-      else if (part !== undefined && part !== 'hidden') flush();
-      caption.close(name);
+      const kind = ELEMENT_KINDS.get(name);
+      if (kind === 'link') isLink = false;
+      else if (kind !== undefined && kind !== 'hidden') flush();
+      capture.close(name);
     },
     text(text) {
       if (templates > 0) return;
-      caption.add(text, hiddenIn);
-      // The title is not part of the text.
-      if (hiddenIn !== null || caption.of === 'title' || whole.isFull()) return;
+      capture.add(text, hiddenIn);
+      // The title is not kind of the text.
+      if (hiddenIn !== null || capture.of === 'title' || whole.isFull()) return;
       blocks.add(text, isLink);
       whole.add(text, isLink);
     },
   });
-  caption.end();
+  capture.end();
   flush();
   return { elements, text: blocks.toString() || whole.toString() };
 }
 
-/** The links, in order, each when it has ended; a pass of its own, because only after the first is the base known. */
+/** Visits the links in document order. A pass of its own, because the base is known only after the first. */
 export function extractLinks(html: string, visit: (anchor: Element) => void): void {
-  const caption = new TextCapture();
+  const capture = new TextCapture();
   let anchor: Element | null = null;
   let templates = 0;
   const end = (): void => {
-    caption.end();
+    capture.end();
     if (anchor !== null) visit(anchor);
     anchor = null;
   };
@@ -97,10 +97,10 @@ export function extractLinks(html: string, visit: (anchor: Element) => void): vo
       const { name, attribs } = tag;
       if (name === 'a') {
         end();
-        if (attribs.href !== undefined) anchor = caption.begin(tag);
+        if (attribs.href !== undefined) anchor = capture.begin(tag);
       } else if (name === 'area' ? attribs.href !== undefined : isFrame(name) && attribs.src !== undefined) {
         visit(element(tag));
-      } else caption.open(tag);
+      } else capture.open(tag);
     },
     close(name) {
       if (hiddenIn === name) hiddenIn = null;
@@ -108,7 +108,7 @@ export function extractLinks(html: string, visit: (anchor: Element) => void): vo
       if (name === 'a') end();
     },
     text(text) {
-      if (templates === 0) caption.add(text, hiddenIn);
+      if (templates === 0) capture.add(text, hiddenIn);
     },
   });
   end();

@@ -1,5 +1,4 @@
-export { announcedSitemaps } from './announced.ts';
-export { looksLikeSitemap, mayBeSitemap } from './detect.ts';
+export { announcedSitemaps, looksLikeSitemap, mayBeSitemap } from './detect.ts';
 export type { SitemapEntry, SitemapFormat } from './entry.ts';
 export {
   MAX_ENTRIES,
