@@ -20,13 +20,13 @@ export interface ParsedDocument extends ParsedPage {
 /** Aborting removes a document from the queue of large ones, or terminates its thread. */
 export type Parse = (source: PageSource, signal?: AbortSignal) => Promise<ParsedDocument>;
 
-/** Takes about 60 ms to parse, up to which starting a thread does not pay. */
+/** Takes about 80 ms to parse, about as much as starting a thread costs. */
 const LARGE_BYTES = 512 * 1024;
 
 /** Limit for the tree of a small document. One that takes longer is hostile, or the machine is so busy that a thread helps. */
 const MAX_INLINE_MS = 250;
 
-/** Ten times what the largest document that is fetched should need. The setting `parse.timeout` overrides it. */
+/** Ten times what the largest document that is fetched should need. The worker sets its own (src/config/tuning.ts). */
 const PARSE_TIMEOUT_MS = 30_000;
 
 /** The rest of the time is for reading the document without a tree, if the tree was not finished by then. */
