@@ -1,7 +1,7 @@
 /** A page that does not get its slot at the expected time asks again. */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { attributesOf, type History, readHistory, storyOf } from '../replay/history.ts';
+import { attributesOf, type History, readHistory, summarize } from '../replay/history.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { pauseDomain } from '../support/paused-domain.ts';
@@ -69,7 +69,7 @@ describe('a queued page', () => {
       expect(spans[n]).toBeLessThan(2 * slack);
     });
     // The recorded answer to an earlier ask must not be the answer to this one.
-    const asks = storyOf(await historyOf(site.throttle.workflowId)).filter(
+    const asks = summarize(await historyOf(site.throttle.workflowId)).filter(
       (line) => line === 'update acquire',
     );
     expect(asks.length).toBeGreaterThan(4);
@@ -88,7 +88,7 @@ describe('with room for one page in the queue', () => {
     const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(4), ...web.network });
     const sentAway = async () => {
-      const story = storyOf(await historyOf(site.throttle.workflowId));
+      const story = summarize(await historyOf(site.throttle.workflowId));
       return story.filter((line) => line === 'answered acquire full').length;
     };
     await vi.waitFor(async () => expect(await sentAway()).toBeGreaterThanOrEqual(3), PATIENTLY);

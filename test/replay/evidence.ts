@@ -1,6 +1,139 @@
-/** What a recorded history has to show. */
-export type Kind = 'crawl' | 'page' | 'throttle';
-export const KINDS: readonly Kind[] = ['crawl', 'page', 'throttle'];
+/** What each recorded history has to show, in this order (see `summarize` for the lines). */
+export const EVIDENCE = {
+  'granted.page': [
+    'local acquireSlot granted',
+    'completed fetchPage attempt Success document',
+    'local processPage',
+    'starts CrawlPage',
+    'completed',
+  ],
+  'granted.throttle': [
+    'update acquire',
+    'answered acquire granted',
+    'signal release started ok',
+    'timer fired',
+    'scheduled saveDomain',
+    'completed',
+  ],
+  'queued.page': [
+    'local acquireSlot queued',
+    'timer started',
+    'signal granted',
+    'completed fetchPage attempt Success document',
+    'completed',
+  ],
+  'queued.throttle': ['answered acquire queued', 'timer fired', 'signals granted', 'external signaled'],
+  'retried.page': [
+    'completed fetchPage attempt Blocked5xx nothing',
+    'local persistPage',
+    'timer started',
+    'timer fired',
+    'local acquireSlot',
+    'completed fetchPage attempt Success document',
+    'completed',
+  ],
+  'redirected.page': [
+    'completed fetchPage attempt Success redirect',
+    'local persistPage',
+    'starts CrawlPage',
+    'completed',
+  ],
+  'sitemap.page': [
+    'completed fetchPage attempt Success document',
+    'completed readSitemap',
+    'local persistPage',
+    'completed',
+  ],
+  /** robots.txt answers 503. */
+  'held.page': [
+    'completed fetchPage held',
+    'local persistPage',
+    'timer started',
+    'timer fired',
+    'completed fetchPage robots-read',
+    'completed fetchPage attempt Success document',
+    'completed',
+  ],
+  'robots-moved.page': [
+    'completed fetchPage robots-moved',
+    'local acquireSlot',
+    'completed fetchPage robots-read',
+    'completed fetchPage attempt Success document',
+    'completed',
+  ],
+  'down.page': [
+    'local acquireSlot down',
+    'local persistPage',
+    'timer fired',
+    'local acquireSlot',
+    'completed',
+  ],
+  /** The throttle's queue is full. */
+  'full.page': [
+    'local acquireSlot full',
+    'timer fired',
+    'local acquireSlot',
+    'completed fetchPage attempt Success document',
+    'completed',
+  ],
+  /** Its worker died during the fetch. */
+  'lost.page': [
+    'timed out fetchPage heartbeat',
+    'signals release',
+    'local acquireSlot',
+    'completed fetchPage attempt Success document',
+    'completed',
+  ],
+  /** It cannot be parsed. */
+  'faulty.page': [
+    'local processPage failed',
+    'timer fired',
+    'local processPage failed',
+    'timer fired',
+    'local processPage failed',
+    'local persistPage',
+    'completed',
+  ],
+  'cancelled.page': [
+    'local acquireSlot queued',
+    'cancel requested',
+    'signals withdraw',
+    'local persistPage',
+    'canceled',
+  ],
+  'cancelled.crawl': ['cancel requested', 'scheduled cancelPages', 'completed cancelPages', 'canceled'],
+  /** Paused and resumed; the throttle is also given another delay and reset. */
+  'operated.crawl': [
+    'update pause',
+    'local setCrawlStatus',
+    'update resume',
+    'local setCrawlStatus',
+    'completed',
+  ],
+  'operated.throttle': [
+    'update pause',
+    'scheduled saveDomain',
+    'update setDelay',
+    'update resume',
+    'update reset',
+  ],
+  /** The first run and, of the page, the second. */
+  'continued.throttle': ['started', 'signals granted', 'continued as new'],
+  'continued.page': ['started', 'completed fetchPage attempt Blocked5xx nothing', 'continued as new'],
+  'continuing.page': ['started from an earlier run', 'completed fetchPage attempt', 'completed'],
+} satisfies Record<string, readonly string[]>;
 
-/** A kind that is left out has nothing new to show. */
-export type Evidence = { readonly [kind in Kind]?: readonly string[] };
+export type HistoryName = keyof typeof EVIDENCE;
+
+/** The first line of the evidence that is missing; null: none. */
+export function missingFrom(summary: readonly string[], evidence: readonly string[]): string | null {
+  let at = 0;
+  for (const wanted of evidence) {
+    const found = summary.findIndex(
+      (line, i) => i >= at && (line === wanted || line.startsWith(`${wanted} `)),
+    );
+    if (found === -1) return wanted;
+    at = found + 1;
+  }
+  return null;
+}

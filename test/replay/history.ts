@@ -1,6 +1,6 @@
-/** A recorded history, and its events as people tell them: one short line each, in order. */
+/** A recorded history, and a summary of it: one short line per event, in order. */
 import { z } from 'zod';
-import type { Said } from './overhear.ts';
+import type { SentMessage } from './sent-messages.ts';
 
 const payloads = z.object({ payloads: z.array(z.object({ data: z.string().optional() })).optional() });
 const event = z.looseObject({ eventId: z.string(), eventType: z.string() });
@@ -14,7 +14,7 @@ export function readHistory(json: string): History {
 }
 
 const named = z.looseObject({ name: z.string() });
-/** The attributes that are told, of all kinds of events together: each event has some of them. */
+/** The attributes that a summary needs, of all kinds of events together: each event has some of them. */
 const attributesSchema = z.looseObject({
   workflowType: named.optional(),
   activityType: named.optional(),
@@ -22,7 +22,6 @@ const attributesSchema = z.looseObject({
   signalName: z.string().optional(),
   input: payloads.optional(),
   result: payloads.optional(),
-  markerName: z.string().optional(),
   details: z.record(z.string(), payloads).optional(),
   acceptedRequest: z.looseObject({ input: z.looseObject({ name: z.string() }) }).optional(),
   acceptedEventId: z.string().optional(),
@@ -45,35 +44,35 @@ export function attributesOf(of: HistoryEvent): Attributes {
   return attributesSchema.parse(key === undefined ? {} : of[key]);
 }
 
-/** `workflowId` is not part of a history but of its first event, and pages and crawls make use of their own. */
-export function beginningOf({ events }: History): Attributes {
+/** Has the workflow's id, which pages and crawls use. */
+export function firstEventOf({ events }: History): Attributes {
   return events[0] === undefined ? {} : attributesOf(events[0]);
 }
 
-/** Such as "local acquireSlot queued", "timer", "signal granted". Workflow tasks, which say nothing, are left out. */
-export function storyOf({ events }: History): string[] {
+/** Such as "local acquireSlot queued", "timer started", "signal granted". Workflow tasks are left out. */
+export function summarize({ events }: History): string[] {
   const byId = new Map(events.map((one) => [one.eventId, attributesOf(one)]));
   return events
     .map((one) => lineOf(one, attributesOf(one), (id) => byId.get(id ?? '') ?? {}))
     .filter((line) => line !== null);
 }
 
-/** What the workflow told others, as `overhear` hears it in a replay. */
-export function saidIn({ events }: History): Said[] {
-  const said = events.map((one): Said | null => {
+/** The messages that the workflow sent, as sent-messages.ts reports them in a replay. */
+export function messagesSentIn({ events }: History): SentMessage[] {
+  const messages = events.map((one): SentMessage | null => {
     const { workflowExecution, signalName, input, meta, outcome } = attributesOf(one);
     if (one.eventType === 'EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED')
-      return { to: `${workflowExecution?.workflowId} ${signalName}`, what: firstOf(input) };
+      return { to: `${workflowExecution?.workflowId} ${signalName}`, content: firstOf(input) };
     if (one.eventType === 'EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED')
-      return { to: meta?.updateId ?? '', what: firstOf(outcome?.success) };
+      return { to: meta?.updateId ?? '', content: firstOf(outcome?.success) };
     return null;
   });
-  return inOrder(said.filter((one) => one !== null));
+  return sorted(messages.filter((one) => one !== null));
 }
 
-/** By whom it was told to: between one and another the order of events is not that of the code. */
-export function inOrder(said: readonly Said[]): Said[] {
-  return [...said].sort((a, b) => (a.to < b.to ? -1 : a.to > b.to ? 1 : 0));
+/** By receiver: between receivers the order of events is not that of the code. */
+export function sorted(messages: readonly SentMessage[]): SentMessage[] {
+  return [...messages].sort((a, b) => (a.to < b.to ? -1 : a.to > b.to ? 1 : 0));
 }
 
 function lineOf(
@@ -123,23 +122,20 @@ function lineOf(
   }
 }
 
-function markerLine({ markerName, details, failure }: Attributes): string {
-  const data = z
-    .looseObject({ activity_type: z.string().optional(), id: z.string().optional() })
-    .parse(firstOf(details?.data ?? details?.['patch-data']) ?? {});
-  if (markerName === 'core_patch') return words('patch', data.id);
+function markerLine({ details, failure }: Attributes): string {
+  const data = z.looseObject({ activity_type: z.string().optional() }).parse(firstOf(details?.data) ?? {});
   return words('local', data.activity_type, failure === undefined ? gist(details?.result) : 'failed');
 }
 
-const told = z.looseObject({
+const summarized = z.looseObject({
   kind: z.string().optional(),
   report: z.looseObject({ outcome: z.string(), found: z.looseObject({ kind: z.string() }) }).optional(),
   use: z.looseObject({ kind: z.string(), responseClass: z.string().optional() }).optional(),
 });
 
-/** The words by which answers are told apart. */
+/** The words that distinguish results. */
 function gist(of: z.infer<typeof payloads> | undefined): string | undefined {
-  const read = told.safeParse(firstOf(of));
+  const read = summarized.safeParse(firstOf(of));
   if (!read.success) return undefined;
   const { kind, report, use } = read.data;
   return words(kind, report?.outcome, report?.found.kind, use?.kind, use?.responseClass) || undefined;

@@ -1,13 +1,13 @@
 /**
- * `npm run histories`: provokes every situation on real engines, checks that the histories show it, and writes them to
- * test/histories; `npm run histories -- -t 'queued$'` only that one. Not part of the test run, which replays what is written
- * there. What goes wrong is in record-trouble.ts.
+ * `npm run histories`: brings about each situation on real engines and writes its histories to test/histories, if they show
+ * what evidence.ts says. `npm run histories -- -t 'queued$'` records one situation. The test run only replays them.
  */
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
+import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
 import {
-  cancelCrawlUpdate,
   pauseCrawlUpdate,
   pauseUpdate,
   resetUpdate,
@@ -15,44 +15,85 @@ import {
   resumeUpdate,
   setDelayUpdate,
 } from '../../workflows/messages.ts';
-import { startAmble } from '../support/amble.ts';
-import { blockCrawlOpening } from '../support/block-crawl-opening.ts';
-import { flatSite, links, type Site } from '../support/web.ts';
-import { KINDS } from './evidence.ts';
-import { attributesOf, beginningOf, type History, storyOf } from './history.ts';
-import {
-  amble,
-  crawlTo,
-  historyOf,
-  input,
-  keep,
-  keepLastRuns,
-  onAmble,
-  onWeb,
-  pageHandle,
-  storyOfThrottle,
-  throttle,
-  web,
-  workflowsOf,
-} from './recording.ts';
-import { missingFrom, SITUATIONS } from './situations.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { pauseDomain } from '../support/paused-domain.ts';
+import { flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
+import { EVIDENCE, type HistoryName, missingFrom } from './evidence.ts';
+import { save } from './histories.ts';
+import { attributesOf, firstEventOf, type History, readHistory, summarize } from './history.ts';
 
-/** Two pages in a row; the second is the one whose history is kept where it is about neither robots.txt nor the seed. */
-const chain: Site = (path) => {
-  const next = { '/': '/1', '/1': '/2' }[path];
-  if (next !== undefined) return { body: links(next) };
-  return path === '/2' ? { body: 'The end.' } : undefined;
-};
+const SOON = { timeout: 30_000 };
 
-const flaky =
+let amble: Amble;
+let web: TestWeb;
+
+function useAmble(start: () => Promise<Amble>): void {
+  beforeAll(async () => {
+    amble = await start();
+  });
+  afterAll(() => amble?.stop());
+}
+
+async function onWeb(site: Site, act: () => Promise<void>, others: Record<string, Site> = {}): Promise<void> {
+  web = await startWeb({ site, ...others });
+  try {
+    await act();
+  } finally {
+    await web.stop();
+  }
+}
+
+const seeds = (...paths: string[]) => ({ seeds: paths.map((path) => web.url('site', path)), ...web.network });
+
+const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site')));
+
+async function pageIdOf(crawlId: string, path: string): Promise<string> {
+  const { url, urlHash } = await amble.db.page.findFirstOrThrow({
+    where: { crawlId, url: web.url('site', path) },
+  });
+  return pageWorkflowId(crawlId, { url, urlHash: Buffer.from(urlHash).toString('hex') });
+}
+
+async function historyOf(workflowId: string, runId?: string): Promise<History> {
+  return readHistory(historyToJSON(await amble.client.workflow.getHandle(workflowId, runId).fetchHistory()));
+}
+
+/** Empty before the page's workflow has started. */
+async function pageSummary(crawlId: string, path: string): Promise<string[]> {
+  try {
+    return summarize(await historyOf(await pageIdOf(crawlId, path)));
+  } catch {
+    return [];
+  }
+}
+
+const throttleSummary = async () => summarize(await historyOf(throttle().workflowId));
+
+async function keep(name: HistoryName, history: History): Promise<void> {
+  const summary = summarize(history);
+  expect(missingFrom(summary, EVIDENCE[name]), `missing in ${name}:\n${summary.join('\n')}`).toBeNull();
+  await save(name, history);
+}
+
+const keepPage = async (name: HistoryName, crawlId: string, path: string) =>
+  keep(name, await historyOf(await pageIdOf(crawlId, path)));
+
+/** Crawls from '/' and keeps the history of one page. */
+async function crawlAndKeep(name: HistoryName, path: string, more: Record<string, unknown> = {}) {
+  const { crawlId } = await amble.crawl({ ...seeds('/'), ...more });
+  await amble.client.workflow.getHandle(await pageIdOf(crawlId, path)).result();
+  await keepPage(name, crawlId, path);
+}
+
+const failingFirst =
   (failures: number): Site =>
   (path, { count }) => {
     if (path !== '/') return undefined;
-    return count <= failures ? { status: 503 } : { body: 'At last.' };
+    return count <= failures ? { status: 503 } : { body: 'A page.' };
   };
 
-describe('on a server like any other', () => {
-  onAmble(() =>
+describe('with usual settings', () => {
+  useAmble(() =>
     startAmble({
       tuning: {
         throttle: { maxBackoffMs: 10, outageRetryMs: 1_500, maxOutageRetryMs: 1_500 },
@@ -62,21 +103,25 @@ describe('on a server like any other', () => {
     }),
   );
 
-  it('queued', () => onWeb(flatSite(3), () => crawlTo('queued', '/3', { delay: '1500ms' })));
+  it('queued', () =>
+    onWeb(flatSite(3), async () => {
+      await crawlAndKeep('queued.page', '/3', { delay: '1500ms' });
+      await keep('queued.throttle', await historyOf(throttle().workflowId));
+    }));
 
-  it('retried', () => onWeb(flaky(1), () => crawlTo('retried', '/')));
+  it('retried', () => onWeb(failingFirst(1), () => crawlAndKeep('retried.page', '/')));
 
   it('redirected', () =>
     onWeb(
       (path) => (path === '/' ? { status: 301, headers: { location: '/new' } } : { body: 'Here.' }),
-      () => crawlTo('redirected', '/'),
+      () => crawlAndKeep('redirected.page', '/'),
     ));
 
   it('held', () =>
     onWeb(
       (path, { count }) =>
         path === '/robots.txt' ? { status: count === 1 ? 503 : 404 } : { body: 'A page.' },
-      () => crawlTo('held', '/'),
+      () => crawlAndKeep('held.page', '/'),
     ));
 
   it('sitemap', () =>
@@ -86,159 +131,173 @@ describe('on a server like any other', () => {
         if (path !== '/sitemap.xml') return undefined;
         return { headers: { 'content-type': 'text/plain' }, body: `${web.url('site', '/listed')}\n` };
       },
-      () => crawlTo('sitemap', '/sitemap.xml', { sitemaps: true }),
+      () => crawlAndKeep('sitemap.page', '/sitemap.xml', { sitemaps: true }),
+    ));
+
+  it('robots-moved', () =>
+    onWeb(
+      (path) => {
+        const location = web.url('there', '/robots.txt');
+        if (path === '/robots.txt') return { status: 301, headers: { location } };
+        return path === '/' ? { body: 'A page.' } : undefined;
+      },
+      () => crawlAndKeep('robots-moved.page', '/'),
+      { there: () => ({ headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /x' }) },
     ));
 
   it('cancelled', () =>
     onWeb(flatSite(2), async () => {
-      const crawl = await amble.start({ ...input(), delay: '20s' });
-      // Its second ask, after robots.txt: the first one waits for nothing but the throttle's birth.
-      await expect.poll(storyOfThrottle, { timeout: 20_000 }).toContain('signal release started not-found');
-      const storyOfPage = async () =>
-        storyOf(await historyOf((await pageHandle(crawl.workflowId, '/')).workflowId));
-      await expect.poll(storyOfPage, { timeout: 20_000 }).toContain('completed fetchPage robots-read');
-      await expect.poll(async () => (await storyOfPage()).at(-1), { timeout: 20_000 }).toBe('timer started');
+      const crawl = await amble.start({ ...seeds('/'), delay: '20s' });
+      // In the queue after robots.txt.
+      await expect
+        .poll(() => pageSummary(crawl.workflowId, '/'), SOON)
+        .toContain('completed fetchPage robots-read');
+      await expect
+        .poll(async () => (await pageSummary(crawl.workflowId, '/')).at(-1), SOON)
+        .toBe('timer started');
       await crawl.cancel();
       await expect(crawl.result()).rejects.toThrow();
-      await throttle().cancel();
-      await expect(throttle().result()).rejects.toThrow();
-      await keepLastRuns('cancelled', crawl.workflowId);
+      await keepPage('cancelled.page', crawl.workflowId, '/');
+      await keep('cancelled.crawl', await historyOf(crawl.workflowId));
     }));
 
-  it('cancelled-early', () =>
-    onWeb(flatSite(2), async () => {
-      const crawl = await blockCrawlOpening(amble.db, async ({ untilBlocked }) => {
-        const begun = await amble.start(input());
-        await untilBlocked(1);
-        await begun.cancel();
-        await untilBlocked(2);
-        return begun;
-      });
-      await expect(crawl.result()).rejects.toThrow();
-      await keep('cancelled-early', 'crawl', await historyOf(crawl.workflowId));
-    }));
-
-  it('steered', () =>
+  it('operated', () =>
     onWeb(flatSite(3), async () => {
-      const crawl = await amble.start({ ...input(), delay: '700ms' });
-      await expect.poll(() => web.arrivalsAt('site', '/').length, { timeout: 20_000 }).toBe(1);
+      const crawl = await amble.start({ ...seeds('/'), delay: '700ms' });
+      await expect.poll(() => web.arrivalsAt('site', '/').length, SOON).toBe(1);
       await throttle().executeUpdate(pauseUpdate);
       // robots.txt, the front page, and the three that it links to.
-      const asks = async () => (await storyOfThrottle()).filter((line) => line === 'update acquire').length;
-      await expect.poll(asks, { timeout: 20_000 }).toBe(5);
+      const asks = async () => (await throttleSummary()).filter((line) => line === 'update acquire').length;
+      await expect.poll(asks, SOON).toBe(5);
       await crawl.executeUpdate(pauseCrawlUpdate);
       await throttle().executeUpdate(setDelayUpdate, { args: ['400ms'] });
       await throttle().executeUpdate(resumeUpdate);
-      const aside = { where: { crawlId: crawl.workflowId, reason: 'the crawl is paused' } };
-      await expect.poll(() => amble.db.page.count(aside), { timeout: 20_000 }).toBe(3);
-      const page = await pageHandle(crawl.workflowId, '/3');
-      await page.result();
-      const stepsAside = await historyOf(page.workflowId);
+      const stopped = { where: { crawlId: crawl.workflowId, reason: 'the crawl is paused' } };
+      await expect.poll(() => amble.db.page.count(stopped), SOON).toBe(3);
       await throttle().executeUpdate(resetUpdate);
       await crawl.executeUpdate(resumeCrawlUpdate);
       await crawl.result();
-      await keep('steered', 'page', stepsAside);
-      await keep('steered', 'crawl', await historyOf(crawl.workflowId));
-      await keep('steered', 'throttle', await historyOf(throttle().workflowId));
+      await keep('operated.crawl', await historyOf(crawl.workflowId));
+      await keep('operated.throttle', await historyOf(throttle().workflowId));
     }));
 
   it('down', () =>
     onWeb(flatSite(3), async () => {
-      const crawl = await amble.start({ ...input(), delay: '100ms' });
-      await expect.poll(() => web.arrivalsAt('site', '/').length, { timeout: 20_000 }).toBe(1);
+      const crawl = await amble.start({ ...seeds('/'), delay: '100ms' });
+      await expect.poll(() => web.arrivalsAt('site', '/').length, SOON).toBe(1);
       await web.goAway();
-      await expect.poll(storyOfThrottle, { timeout: 30_000 }).toContain('answered acquire down');
+      await expect.poll(throttleSummary, SOON).toContain('answered acquire down');
       await web.comeBack();
       await crawl.result();
       for (const path of ['/1', '/2', '/3']) {
-        const { workflowId } = await pageHandle(crawl.workflowId, path);
-        const story = storyOf(await historyOf(workflowId));
-        if (missingFrom(story, SITUATIONS.down.page) === null)
-          return keepLastRuns('down', crawl.workflowId, path);
+        const summary = await pageSummary(crawl.workflowId, path);
+        if (missingFrom(summary, EVIDENCE['down.page']) === null)
+          return keepPage('down.page', crawl.workflowId, path);
       }
-      throw new Error('No page met the answer "down": the site was back too soon.');
-    }));
-
-  it('asleep', () =>
-    onWeb(flaky(1), async () => {
-      const crawl = await amble.start({ ...input(), retry: { initialInterval: '1h' } });
-      const asleep = { where: { crawlId: crawl.workflowId, status: 'Waiting' as const } };
-      await expect.poll(() => amble.db.page.count(asleep), { timeout: 20_000 }).toBe(1);
-      await expect
-        .poll(async () =>
-          storyOf(await historyOf((await pageHandle(crawl.workflowId, '/')).workflowId)).at(-1),
-        )
-        .toBe('timer started');
-      await keepLastRuns('asleep', crawl.workflowId);
-      await crawl.cancel();
-      await expect(crawl.result()).rejects.toThrow();
+      throw new Error('No page got the answer "down": the site came back too soon.');
     }));
 });
 
-describe('where throttles end soon', () => {
-  onAmble(() => startAmble({ tuning: { throttle: { idleTimeoutMs: 1_000 } } }));
+describe('with throttles that soon end', () => {
+  useAmble(() => startAmble({ tuning: { throttle: { idleTimeoutMs: 1_000 } } }));
 
   it('granted', () =>
-    onWeb(chain, async () => {
-      const { crawlId } = await amble.crawl(input());
-      await throttle().result();
-      await keepLastRuns('granted', crawlId, '/1');
-    }));
+    onWeb(
+      (path) => {
+        const next = { '/': '/1', '/1': '/2' }[path];
+        if (next !== undefined) return { body: links(next) };
+        return path === '/2' ? { body: 'The end.' } : undefined;
+      },
+      async () => {
+        const { crawlId } = await amble.crawl(seeds('/'));
+        await throttle().result();
+        await keepPage('granted.page', crawlId, '/1');
+        await keep('granted.throttle', await historyOf(throttle().workflowId));
+      },
+    ));
 });
 
-/** So few that each of the workflows continues as new within a small crawl. */
-const EVENTS_A_RUN = 25;
+describe('with little patience', () => {
+  useAmble(() =>
+    startAmble({
+      tuning: {
+        heartbeatMs: 1_000,
+        parseTimeoutMs: 1,
+        throttle: { queueLimit: 1, startWindowMs: 1_000, maxStartWindowMs: 1_000 },
+      },
+    }),
+  );
 
-describe('on a server that suggests early to continue as new', () => {
+  it('full', () =>
+    onWeb(flatSite(2), async () => {
+      const site = await pauseDomain(amble, web.name('site'));
+      const crawl = await amble.start(seeds('/1', '/2'));
+      const isTurnedAway = async (path: string) =>
+        (await pageSummary(crawl.workflowId, path)).includes('local acquireSlot full');
+      await expect
+        .poll(async () => (await isTurnedAway('/1')) || (await isTurnedAway('/2')), SOON)
+        .toBe(true);
+      const path = (await isTurnedAway('/1')) ? '/1' : '/2';
+      await site.resume();
+      await crawl.result();
+      await keepPage('full.page', crawl.workflowId, path);
+    }));
+
+  it('faulty', () =>
+    onWeb(
+      // So large that it is parsed in a thread, which has no time for it.
+      (path) => (path === '/' ? { body: `<title>Large</title>${'<p>text</p>'.repeat(60_000)}` } : undefined),
+      () => crawlAndKeep('faulty.page', '/'),
+    ));
+
+  it('lost', () =>
+    onWeb(
+      (path, { count }) =>
+        path === '/' ? { body: 'A page.', ...(count === 1 && { afterMs: 10_000 }) } : undefined,
+      async () => {
+        const crawl = await amble.start(seeds('/'));
+        await expect.poll(() => web.arrivalsAt('site', '/').length, SOON).toBe(1);
+        // To the server a worker that is stalled looks as if it were killed.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+        await crawl.result();
+        await keepPage('lost.page', crawl.workflowId, '/');
+      },
+    ));
+});
+
+/** So few that a workflow continues as new within a small crawl. */
+const EVENTS_PER_RUN = 25;
+
+describe('on a server that soon suggests to continue as new', () => {
   let server: TestWorkflowEnvironment;
   afterAll(() => server?.teardown());
-  onAmble(async () => {
+  useAmble(async () => {
     const path = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, () => {});
     server = await TestWorkflowEnvironment.createLocal({
       server: {
         executable: { type: 'existing-path', path },
-        extraArgs: ['--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${EVENTS_A_RUN}`],
+        extraArgs: ['--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${EVENTS_PER_RUN}`],
       },
     });
-    return startAmble(
-      { tuning: { throttle: { maxBackoffMs: 10 } } },
-      { temporalAddress: server.address, namespace: 'default' },
-    );
+    const engines = { temporalAddress: server.address, namespace: 'default' };
+    return startAmble({ tuning: { throttle: { maxBackoffMs: 10 } } }, engines);
   });
 
-  it('continued, and taken-over', () =>
-    onWeb(flaky(2), async () => {
-      const { crawlId } = await amble.crawl(input());
-      const workflows = await workflowsOf(crawlId, '/');
-      for (const kind of KINDS) {
-        const { workflowId } = workflows[kind];
-        const [first, second] = await firstRunsOf(workflowId);
-        await keep('continued', kind, first);
-        await keep('taken-over', kind, second);
-      }
+  it('continued', () =>
+    onWeb(failingFirst(2), async () => {
+      const { crawlId } = await amble.crawl(seeds('/'));
+      const pageId = await pageIdOf(crawlId, '/');
+      const [first, second] = await firstRunsOf(pageId);
+      await keep('continued.page', first);
+      await keep('continuing.page', second);
+      const [firstOfThrottle] = await firstRunsOf(throttle().workflowId);
+      await keep('continued.throttle', firstOfThrottle);
     }));
-
-  it('cancelled-slowly', () =>
-    onWeb(
-      (path) => (path === '/robots.txt' ? undefined : { body: 'A page.', afterMs: 4_000 }),
-      async () => {
-        const crawl = await amble.start({ ...input() });
-        await expect.poll(() => web.arrivalsAt('site', '/').length, { timeout: 20_000 }).toBe(1);
-        await crawl.executeUpdate(cancelCrawlUpdate);
-        await crawl.result();
-        const [first] = await firstRunsOf(crawl.workflowId);
-        await keep('cancelled-slowly', 'crawl', first);
-        await keep('cancelled-on', 'crawl', await historyOf(crawl.workflowId));
-        const page = await pageHandle(crawl.workflowId, '/');
-        await keep('cancelled-slowly', 'page', await historyOf(page.workflowId));
-      },
-    ));
 
   async function firstRunsOf(workflowId: string): Promise<[History, History]> {
     const last = await historyOf(workflowId);
-    const first = await historyOf(workflowId, beginningOf(last).firstExecutionRunId);
+    const first = await historyOf(workflowId, firstEventOf(last).firstExecutionRunId);
     const end = first.events.at(-1);
-    const second = end === undefined ? undefined : attributesOf(end).newExecutionRunId;
-    return [first, await historyOf(workflowId, second)];
+    return [first, await historyOf(workflowId, end && attributesOf(end).newExecutionRunId)];
   }
 });
