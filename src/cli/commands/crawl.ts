@@ -6,27 +6,14 @@ import type { CrawlInvocation, CrawlOptions } from '../run-crawl.ts';
 import { type ExitCode, writeErr } from '../terminal.ts';
 
 export async function crawlCommand(urls: string[], options: CrawlOptions): Promise<ExitCode> {
-  const { preset, maxPages, maxPagesPerDomain, maxDepth, sitemaps, scope, include, exclude } = options;
-  const { delay, keepTypes, resolve, allowNetwork } = options;
-  const config = configFor(options, {
-    preset,
-    maxPages,
-    maxPagesPerDomain,
-    maxDepth,
-    sitemaps,
-    scope,
-    include,
-    exclude,
-    delay,
-    keepTypes,
-    resolve,
-    allowNetwork,
-  });
+  // Every other option has the name of a setting.
+  const { id, keyword, detach, json, ...settings } = options;
+  const config = configFor(options, settings);
   const invocation = readInvocation(urls, options, config);
   const advice = invocation.request && contactAdvice(config);
   if (advice !== null) writeErr(advice);
   const { runCrawl, runCrawlInBackground } = await import('../run-crawl.ts');
-  return options.detach ? runCrawlInBackground(config, invocation) : runCrawl(config, invocation);
+  return detach ? runCrawlInBackground(config, invocation) : runCrawl(config, invocation);
 }
 
 function readInvocation(urls: string[], options: CrawlOptions, config: AmbleConfig): CrawlInvocation {
