@@ -48,10 +48,10 @@ test('the reason says whether a rule disallows a page, or the rules are too cost
   await rulesAre(`User-agent: *\nDisallow: /private\nDisallow: /${'*a'.repeat(8_000)}`);
   expect(await decide(Date.now(), 0, '/private')).toEqual({
     kind: 'disallowed',
-    why: 'Disallowed by http://slow.test/robots.txt.',
+    reason: 'Disallowed by http://slow.test/robots.txt.',
   });
   expect(await decide(Date.now(), 0, `/${'a'.repeat(1_000)}`)).toEqual({
     kind: 'disallowed',
-    why: 'Disallowed by http://slow.test/robots.txt: its rules are too costly to evaluate for this URL.',
+    reason: 'Disallowed by http://slow.test/robots.txt: its rules are too costly to evaluate for this URL.',
   });
 });
