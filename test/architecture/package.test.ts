@@ -10,6 +10,15 @@ const Manifest = z.object({
   dependencies: z.record(z.string(), z.string()),
   devDependencies: z.record(z.string(), z.string()),
 });
+const Lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      optionalDependencies: z.record(z.string(), z.string()).default({}),
+      resolved: z.string().optional(),
+    }),
+  ),
+});
 const Packed = z.array(z.object({ files: z.array(z.object({ path: z.string() })) }));
 
 /** Packages that the sources use without importing them. */
@@ -22,7 +31,7 @@ const NOT_IMPORTED = [
   '@prisma/client',
 ];
 
-const manifest = Manifest.parse(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')));
+const manifest = Manifest.parse(readJson('package.json'));
 
 test('the package contains what runs, its documentation, and nothing else', () => {
   const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -64,6 +73,21 @@ test('no package is both a dependency and a development dependency', () => {
   const both = Object.keys(manifest.dependencies).filter((name) => name in manifest.devDependencies);
   expect(both).toEqual([]);
 });
+
+/** Otherwise npm install would change the lock, and npm ci would refuse it, on another system than the one that wrote it. */
+test('the lock has the optional packages of every platform, and names no registry', () => {
+  const { packages } = Lock.parse(readJson('package-lock.json'));
+  const locked = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
+  const missing = Object.values(packages)
+    .flatMap(({ optionalDependencies }) => Object.keys(optionalDependencies))
+    .filter((name) => !locked.has(name));
+  expect(missing).toEqual([]);
+  expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+});
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(join(packageRoot, file), 'utf8'));
+}
 
 function packageOf(specifier: string): string {
   return specifier
