@@ -7,7 +7,7 @@ import { expectPolite } from '../support/expect-polite.ts';
 import { pauseDomain } from '../support/paused-domain.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 
-const PATIENTLY = { timeout: 20_000 };
+const EVENTUALLY = { timeout: 20_000 };
 
 let amble: Amble;
 let web: TestWeb;
@@ -37,7 +37,7 @@ describe('a queued page', () => {
   afterAll(() => amble?.stop());
 
   const waiting = (count: number, { state }: Awaited<ReturnType<typeof pauseDomain>>) =>
-    vi.waitFor(async () => expect((await state()).waiting).toBe(count), PATIENTLY);
+    vi.waitFor(async () => expect((await state()).waiting).toBe(count), EVENTUALLY);
 
   it('whose throttle was terminated is queued by the next one, like all others, and fetched', async () => {
     const site = await pauseDomain(amble, web.name('site'));
@@ -61,7 +61,7 @@ describe('a queued page', () => {
         .map((event) => attributesOf(event).startToFireTimeout)
         .filter((span) => span !== undefined);
     };
-    await vi.waitFor(async () => expect((await timers()).length).toBeGreaterThan(4), PATIENTLY);
+    await vi.waitFor(async () => expect((await timers()).length).toBeGreaterThan(4), EVENTUALLY);
     // The wait starts when the throttle answered, a moment after the page's task began.
     const spans = (await timers()).map((span) => Number.parseFloat(span));
     [0.2, 0.4, 0.8, 1, 1].forEach((slack, n) => {
@@ -87,11 +87,11 @@ describe('with room for one page in the queue', () => {
   it('the others ask again later, and all are fetched', async () => {
     const site = await pauseDomain(amble, web.name('site'));
     const crawl = await amble.start({ seeds: seeds(4), ...web.network });
-    const sentAway = async () => {
-      const story = summarize(await historyOf(site.throttle.workflowId));
-      return story.filter((line) => line === 'answered acquire full').length;
+    const turnedAway = async () => {
+      const summary = summarize(await historyOf(site.throttle.workflowId));
+      return summary.filter((line) => line === 'answered acquire full').length;
     };
-    await vi.waitFor(async () => expect(await sentAway()).toBeGreaterThanOrEqual(3), PATIENTLY);
+    await vi.waitFor(async () => expect(await turnedAway()).toBeGreaterThanOrEqual(3), EVENTUALLY);
     await site.resume();
     expect((await crawl.result()).pages).toEqual({ Fetched: 4 });
   });

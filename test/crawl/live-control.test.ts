@@ -18,13 +18,13 @@ afterEach(() => web?.stop());
 
 const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site')));
 const state = () => throttle().query(stateQuery);
-const PATIENTLY = { interval: 5, timeout: 20_000 };
+const EVENTUALLY = { interval: 5, timeout: 20_000 };
 const crawl = () => ({ seeds: [web.url('site')], ...web.network });
 
 describe('the throttle of a domain', () => {
   it('holds every page while paused, and grants at the new delay when resumed', async () => {
     const running = await amble.start(crawl());
-    await vi.waitFor(() => expect(web.arrivals.length).toBeGreaterThan(2), PATIENTLY);
+    await vi.waitFor(() => expect(web.arrivals.length).toBeGreaterThan(2), EVENTUALLY);
     await throttle().executeUpdate('pause');
     // A page that was granted a slot before may be in flight, and the next ones may not be queued yet.
     const isHeld = async () => {
@@ -32,7 +32,7 @@ describe('the throttle of a domain', () => {
       expect({ phase, leases }).toEqual({ phase: 'paused', leases: [] });
       expect(waiting).toBeGreaterThan(0);
     };
-    await vi.waitFor(isHeld, PATIENTLY);
+    await vi.waitFor(isHeld, EVENTUALLY);
     const before = web.arrivals.length;
 
     await throttle().executeUpdate('setDelay', { args: ['200ms-300ms'] });
@@ -71,14 +71,14 @@ describe('the throttle of a domain', () => {
     const stored = () => amble.db.domain.findUniqueOrThrow({ where: { name: web.name('site') } });
     await vi.waitFor(
       async () => expect(await stored()).toMatchObject({ paused: true, delayMinMs: 3_600_000 }),
-      PATIENTLY,
+      EVENTUALLY,
     );
     await throttle().terminate();
 
     const second = await amble.start(crawl());
     await vi.waitFor(
       async () => expect(await state()).toMatchObject({ phase: 'paused', waiting: 1 }),
-      PATIENTLY,
+      EVENTUALLY,
     );
     expect((await state()).operatorDelay?.minMs).toBe(3_600_000);
     await throttle().executeUpdate('reset');

@@ -7,7 +7,7 @@ import { expectPolite } from '../support/expect-polite.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 
 const LINKED = 20;
-const PATIENTLY = { timeout: 30_000 };
+const EVENTUALLY = { timeout: 30_000 };
 
 let amble: Amble;
 let web: TestWeb;
@@ -37,7 +37,7 @@ it('costs an attempt only for the pages that found out; the others wait', async 
   const pages = () => amble.db.page.findMany({ where: { crawlId: crawl.workflowId } });
   const throttle = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(stateQuery);
   const seen = (page: Record<string, unknown>) =>
-    vi.waitFor(async () => expect(await pages()).toContainEqual(expect.objectContaining(page)), PATIENTLY);
+    vi.waitFor(async () => expect(await pages()).toContainEqual(expect.objectContaining(page)), EVENTUALLY);
 
   await seen({ status: 'Fetched' });
   await web.goAway();

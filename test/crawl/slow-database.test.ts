@@ -4,7 +4,7 @@ import { pageWorkflowId } from '../../workflows/ids.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 
-const PATIENTLY = { timeout: 30_000 };
+const EVENTUALLY = { timeout: 30_000 };
 const TIME_TO_LOCK_MS = 2_000;
 
 let amble: Amble;
@@ -26,7 +26,7 @@ afterAll(async () => {
 it('continues as a regular activity, and the page is recorded once', async () => {
   const crawl = await amble.start({ seeds: [web.url('site')], ...web.network });
   const crawlId = crawl.workflowId;
-  await vi.waitFor(() => expect(web.arrivalsAt('site', '/')).toHaveLength(1), PATIENTLY);
+  await vi.waitFor(() => expect(web.arrivalsAt('site', '/')).toHaveLength(1), EVENTUALLY);
   const page = await amble.db.page.findFirstOrThrow({ where: { crawlId } });
   const urlHash = Buffer.from(page.urlHash).toString('hex');
   const workflow = amble.client.workflow.getHandle(pageWorkflowId(crawlId, { url: page.url, urlHash }));
@@ -38,7 +38,7 @@ it('continues as a regular activity, and the page is recorded once', async () =>
 
   await amble.db.atomically(async (tx) => {
     await tx.$queryRaw`SELECT id FROM pages WHERE id = ${page.id} FOR UPDATE`;
-    await vi.waitFor(async () => expect(await stepsApart()).toContain('processPage'), PATIENTLY);
+    await vi.waitFor(async () => expect(await stepsApart()).toContain('processPage'), EVENTUALLY);
   });
 
   expect((await crawl.result()).pages).toEqual({ Fetched: 1 });

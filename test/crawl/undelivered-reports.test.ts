@@ -11,35 +11,35 @@ import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
 import { type Site, startWeb, type TestWeb } from '../support/web.ts';
 
-/** Faults that a test can turn on. `unanswered`: how often Postgres fails to record a request. */
-const unspoiled = () => ({
-  stoodStill: false,
-  cutOff: false,
-  unanswered: 0,
-  beforeCut: async (): Promise<void> => {},
+/** Faults that a test can turn on. `failedRecords`: how often Postgres fails to record a request. */
+const noFaults = () => ({
+  stalled: false,
+  disconnected: false,
+  failedRecords: 0,
+  beforeSignalFails: async (): Promise<void> => {},
   beforePut: async (): Promise<void> => {},
 });
-const faults = unspoiled();
+const faults = noFaults();
 
 let amble: Amble;
 let web: TestWeb;
 beforeAll(async () => {
-  amble = await startAmble({ tuning: { robots: { retryMs: 3_600_000 } } }, undefined, undefined, spoiled);
+  amble = await startAmble({ tuning: { robots: { retryMs: 3_600_000 } } }, undefined, undefined, withFaults);
 });
 afterAll(() => amble?.stop());
 afterEach(async () => {
-  Object.assign(faults, unspoiled());
+  Object.assign(faults, noFaults());
   await web?.stop();
   await expectPolite(amble.db);
 });
 
-function spoiled(own: Deps): Deps {
+function withFaults(own: Deps): Deps {
   const { connection, options } = own.client;
   const interceptor: WorkflowClientInterceptor = {
     async signal(input, next) {
-      if (faults.cutOff && input.signalName === releaseSignal.name) {
-        await faults.beforeCut();
-        throw new Error('The line is dead.');
+      if (faults.disconnected && input.signalName === releaseSignal.name) {
+        await faults.beforeSignalFails();
+        throw new Error('The throttle cannot be reached.');
       }
       await next(input);
     },
@@ -56,8 +56,8 @@ function spoiled(own: Deps): Deps {
       if (key !== '$executeRaw') return Reflect.get(target, key);
       const asked: Deps['db']['$executeRaw'] = async (...statement) => {
         const isRecord = inspect(statement).includes('INSERT INTO requests');
-        if (!isRecord || faults.unanswered === 0) return target.$executeRaw(...statement);
-        faults.unanswered -= 1;
+        if (!isRecord || faults.failedRecords === 0) return target.$executeRaw(...statement);
+        faults.failedRecords -= 1;
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
       };
       return asked;
@@ -72,7 +72,7 @@ function spoiled(own: Deps): Deps {
       namespace: options.namespace,
       interceptors: { workflow: [interceptor] },
     }),
-    lag: { ...own.lag, laggedSince: (since) => faults.stoodStill || own.lag.laggedSince(since) },
+    lag: { ...own.lag, laggedSince: (since) => faults.stalled || own.lag.laggedSince(since) },
   };
 }
 
@@ -96,7 +96,7 @@ const requestsOf = (crawlId: string) =>
 /** Does not respond the first time, because this process is stalled. */
 function lateOnce(slow: string): Site {
   return (path, { count }) => {
-    if (path === slow) faults.stoodStill = count === 1;
+    if (path === slow) faults.stalled = count === 1;
     if (path === slow && count === 1) return { body: 'too late', afterMs: 20_000 };
     return path === '/' ? { body: 'a page' } : undefined;
   };
@@ -132,7 +132,7 @@ it('a Retry-After reaches the throttle through the page if the fetch cannot deli
   const { pages } = await crawl(
     (path) => {
       if (path !== '/') return undefined;
-      faults.cutOff = true;
+      faults.disconnected = true;
       return { status: 500, headers: { 'retry-after': '3600' } };
     },
     { retry: { maximumAttempts: 1 } },
@@ -149,11 +149,11 @@ const pathsOf = async (crawlId: string) =>
 
 it('a request for robots.txt is recorded even if Postgres was unavailable when the response came', async () => {
   const { pages, crawlId } = await crawl((path, { count }) => {
-    if (path === '/robots.txt' && count === 1) faults.unanswered = 3;
+    if (path === '/robots.txt' && count === 1) faults.failedRecords = 3;
     return path === '/' ? { body: 'a page' } : undefined;
   });
   expect(pages).toEqual({ Fetched: 1 });
-  expect(faults.unanswered).toBe(0);
+  expect(faults.failedRecords).toBe(0);
   expect(web.arrivals.map(({ path }) => path)).toEqual(['/robots.txt', '/']);
   expect(await pathsOf(crawlId)).toEqual([
     ['/robots.txt', 'robots'],
@@ -163,11 +163,11 @@ it('a request for robots.txt is recorded even if Postgres was unavailable when t
 
 it('so is the request of a page whose response did not count', async () => {
   const { pages, crawlId } = await crawl((path, visit) => {
-    if (path === '/' && visit.count === 1) faults.unanswered = 3;
+    if (path === '/' && visit.count === 1) faults.failedRecords = 3;
     return lateOnce('/')(path, visit);
   });
   expect(pages).toEqual({ Fetched: 1 });
-  expect(faults.unanswered).toBe(0);
+  expect(faults.failedRecords).toBe(0);
   expect(await pathsOf(crawlId)).toEqual([
     ['/robots.txt', 'robots'],
     ['/', 'page'],
@@ -179,12 +179,12 @@ it('a Retry-After for a page that is being cancelled reaches the throttle, and i
   web = await startWeb({
     site: (path) => {
       if (path !== '/') return undefined;
-      faults.cutOff = true;
+      faults.disconnected = true;
       return { status: 503, headers: { 'retry-after': '3600' } };
     },
   });
   const crawl = await amble.start({ seeds: [web.url('site')], ...web.network });
-  faults.beforeCut = async () => {
+  faults.beforeSignalFails = async () => {
     await crawl.executeUpdate(cancelCrawlUpdate);
     const page = await amble.db.page.findFirstOrThrow({ where: { crawlId: crawl.workflowId } });
     const id = pageWorkflowId(crawl.workflowId, {
