@@ -93,7 +93,15 @@ class FrontierCrawl {
       newPage(this.settings, 'host', this.urlOf(this.known + i), null),
     );
     const { crawlId, settings } = this;
-    const found = { crawlId, order: settings.order, depth: 1, hops: 0, seed: false, foundOn: null, pages };
+    const found = {
+      crawlId,
+      order: settings.order,
+      depth: 1,
+      redirectCount: 0,
+      isSeed: false,
+      foundOnId: null,
+      pages,
+    };
     await this.db.atomically((tx) => insertPages(tx, found));
     this.known += count;
   }

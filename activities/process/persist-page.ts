@@ -129,7 +129,7 @@ function recordOfPage({ hash, document }: StoredDocument, found: Found): ParsedR
   };
 }
 
-/** Its entries are not links: `pages.found_on` names the sitemap that each came from. */
+/** Its entries are not links: `pages.found_on_id` names the sitemap that each came from. */
 function recordOfSitemap({ entries, skipped }: SitemapCounts): ParsedRecord {
   return {
     hash: null,
@@ -147,7 +147,7 @@ function recordOfSitemap({ entries, skipped }: SitemapCounts): ParsedRecord {
   };
 }
 
-/** The same for every run of one persist and different for the next: see `admitted_by`. */
+/** The same for every run of one persist and different for the next: see `admission_id`. */
 function occasionOf({ pageId, event }: PersistInput): string {
   switch (event.kind) {
     case 'attempt':

@@ -26,7 +26,7 @@ export async function openCrawl(
   const urls = crawl.seeds.map(({ url }) => url);
   await db.atomically(async (tx) => {
     const opened = await tx.$executeRaw`
-      INSERT INTO crawls (id, seeds, settings, scope_hosts, max_pages, warm)
+      INSERT INTO crawls (id, seeds, settings, scope_hosts, max_pages, warmed_up)
       VALUES (${crawl.id}, ${urls}, ${JSON.stringify(settings)}::jsonb, ${[...new Set(urls.map(hostnameOf))]},
               ${settings.maxPages}, ${settings.warmup.pending === 0})
       ON CONFLICT DO NOTHING`;
@@ -41,9 +41,9 @@ export async function openCrawl(
       crawlId: crawl.id,
       order: settings.order,
       depth: 0,
-      hops: 0,
-      seed: true,
-      foundOn: null,
+      redirectCount: 0,
+      isSeed: true,
+      foundOnId: null,
       pages: seeds,
     });
   });

@@ -22,10 +22,10 @@ export async function openDomain(db: Database, name: string, bounds: PersistedBo
     const row = await tx.domain.findUniqueOrThrow({ where: { name } });
     const seen = row.epoch > 0;
     const persistedBounds = {
-      maxGapMs: Math.max(row.lastGapMs, bounds.maxGapMs),
+      maxGapMs: Math.max(row.maxGapMs, bounds.maxGapMs),
       maxStartWindowMs: row.clean
         ? bounds.maxStartWindowMs
-        : Math.max(row.startWindowMs, bounds.maxStartWindowMs),
+        : Math.max(row.maxStartWindowMs, bounds.maxStartWindowMs),
     };
     const { epoch } = await tx.domain.update({
       where: { name },
@@ -74,8 +74,8 @@ export function toStored(row: Domain): StoredDomain {
   return {
     clean: row.clean,
     lastStart: row.lastStartAt?.getTime() ?? null,
-    maxGapMs: row.lastGapMs,
-    maxStartWindowMs: row.startWindowMs,
+    maxGapMs: row.maxGapMs,
+    maxStartWindowMs: row.maxStartWindowMs,
     delay:
       row.delayMinMs === null || row.delayMaxMs === null
         ? null

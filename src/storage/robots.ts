@@ -15,7 +15,7 @@ interface RobotsRow {
   rules_id: bigint | null;
   fetched_at: Date | null;
   fresh: boolean;
-  held_until: Date | null;
+  retry_at: Date | null;
   claimed_until: Date | null;
   failing_for_ms: number;
   error: string | null;
@@ -47,7 +47,7 @@ export async function consultRobots(db: Database, asked: Consultation): Promise<
   const now = await readRow(db, origin, asked);
   const stale = now ? rulesIn(now) : null;
   if (stale) return stale;
-  const held = now?.held_until?.getTime() ?? 0;
+  const held = now?.retry_at?.getTime() ?? 0;
   const claimed = now?.claimed_until?.getTime() ?? 0;
   return {
     kind: 'held',
@@ -68,7 +68,7 @@ function rulesIn({ body, fetched_at, rules_id }: RobotsRow): Extract<StoredRobot
 
 async function readRow(db: Database, origin: string, reader: Reader): Promise<RobotsRow | undefined> {
   const [row] = await db.$queryRaw<RobotsRow[]>`
-    SELECT body, rules_id, fetched_at, ${isFresh(reader)} AS fresh, held_until, claimed_until, error,
+    SELECT body, rules_id, fetched_at, ${isFresh(reader)} AS fresh, retry_at, claimed_until, error,
            ${FAILING_FOR_MS} AS failing_for_ms
     FROM robots WHERE origin = ${origin}`;
   return row;
@@ -77,7 +77,7 @@ async function readRow(db: Database, origin: string, reader: Reader): Promise<Ro
 const FAILING_FOR_MS = Prisma.sql`coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8`;
 
 function isFresh({ domain, agent }: Reader): Prisma.Sql {
-  return Prisma.sql`coalesce(robots.fresh_until > now() AND robots.domain = ${domain} AND robots.agent = ${agent}, false)`;
+  return Prisma.sql`coalesce(robots.fresh_until > now() AND robots.domain = ${domain} AND robots.product_token = ${agent}, false)`;
 }
 
 /** One statement, so that of a hundred cold pages exactly one spends its slot on robots.txt. */
@@ -86,7 +86,7 @@ async function claim(db: Database, { origin, claimMs, ...reader }: Consultation)
     INSERT INTO robots (origin, domain, claimed_until)
     VALUES (${origin}, ${reader.domain}, now() + ${claimMs} * interval '1 millisecond')
     ON CONFLICT (origin) DO UPDATE SET claimed_until = excluded.claimed_until
-    WHERE coalesce(robots.claimed_until, '-infinity') <= now() AND coalesce(robots.held_until, '-infinity') <= now()
+    WHERE coalesce(robots.claimed_until, '-infinity') <= now() AND coalesce(robots.retry_at, '-infinity') <= now()
       AND (NOT ${isFresh(reader)} OR robots.rules_id IS NULL)`;
   return claimed === 1;
 }
@@ -131,9 +131,9 @@ export async function saveRules(
       SELECT ${origin}, ${body}, ${maxCrawlDelayMs}::int WHERE NOT EXISTS (SELECT 1 FROM same)
       RETURNING id)
     UPDATE robots SET body = ${body}, rules_id = (SELECT id FROM same UNION ALL SELECT id FROM new),
-      domain = ${rules.domain}, agent = ${rules.agent}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
+      domain = ${rules.domain}, product_token = ${rules.agent}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
       fresh_until = now() + ${rules.freshMs} * interval '1 millisecond', failures = 0, failing_since = NULL,
-      held_until = NULL, claimed_until = NULL
+      retry_at = NULL, claimed_until = NULL
     WHERE origin = ${origin}`;
 }
 
@@ -173,29 +173,29 @@ export async function saveUnreachable(
   const silence = Math.max(failure.outageGiveUpMs, failure.longestBlockMs + LONGEST_IN_LINE_MS);
   const [row] = await db.$queryRaw<HeldRow[]>`
     WITH earlier AS (
-      SELECT origin, CASE WHEN held_until > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
+      SELECT origin, CASE WHEN retry_at > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
       FROM robots WHERE origin = ${origin} FOR UPDATE)
     UPDATE robots SET status_code = ${failure.statusCode}::int, error = ${failure.error}, failures = earlier.failures + 1,
       failing_since = CASE WHEN earlier.failures > 0 THEN coalesce(failing_since, now()) ELSE now() END,
       claimed_until = NULL,
-      held_until = now() + least(${failure.maxRetryMs}::float8, ${failure.retryMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
+      retry_at = now() + least(${failure.maxRetryMs}::float8, ${failure.retryMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
     FROM earlier WHERE robots.origin = earlier.origin
-    RETURNING held_until, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at`;
+    RETURNING retry_at, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at`;
   return row ? holdIn(row) : { until: Date.now() + failure.retryMs, failingForMs: 0, rulesKnown: false };
 }
 
-type HeldRow = Pick<RobotsRow, 'held_until' | 'failing_for_ms' | 'fetched_at'>;
+type HeldRow = Pick<RobotsRow, 'retry_at' | 'failing_for_ms' | 'fetched_at'>;
 
 async function standingHold(db: Database, origin: string): Promise<HeldRow | undefined> {
   const [row] = await db.$queryRaw<HeldRow[]>`
-    SELECT held_until, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at
-    FROM robots WHERE origin = ${origin} AND held_until > now()`;
+    SELECT retry_at, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at
+    FROM robots WHERE origin = ${origin} AND retry_at > now()`;
   return row;
 }
 
-function holdIn({ held_until, failing_for_ms, fetched_at }: HeldRow): Hold {
+function holdIn({ retry_at, failing_for_ms, fetched_at }: HeldRow): Hold {
   return {
-    until: held_until?.getTime() ?? Date.now(),
+    until: retry_at?.getTime() ?? Date.now(),
     failingForMs: failing_for_ms,
     rulesKnown: fetched_at !== null,
   };

@@ -25,7 +25,7 @@ async function failedOnce(host: string, agoMs: number): Promise<void> {
   await consultRobots(db(), { origin, domain: host, agent: 'Amble', claimMs: 1_000 });
   await failAgain(host, await pageOf(host, agoMs));
   await db().$executeRaw`
-    UPDATE robots SET held_until = held_until - ${agoMs} * interval '1 millisecond',
+    UPDATE robots SET retry_at = retry_at - ${agoMs} * interval '1 millisecond',
                       failing_since = failing_since - ${agoMs} * interval '1 millisecond' WHERE origin = ${origin}`;
 }
 

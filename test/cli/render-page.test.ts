@@ -43,9 +43,9 @@ function aPage({ page, crawl, ...rest }: Changes): PageReport {
       depth: 1,
       priority: 5,
       rank: 0,
-      seed: false,
+      isSeed: false,
       attempts: 0,
-      nextAt: null,
+      nextAttemptAt: null,
       redirectTo: null,
       statusCode: null,
       title: null,
@@ -74,7 +74,7 @@ describe('a pending page', () => {
   });
 
   it('shows until when it is deferred, and why', () => {
-    const page = { nextAt: at(14, 5), reason: 'attempt 1 of 3: Status 503.' };
+    const page = { nextAttemptAt: at(14, 5), reason: 'attempt 1 of 3: Status 503.' };
     expect(describeWith({ page })).toBe('not before 14:05:00 (in 5 min): attempt 1 of 3: Status 503.');
   });
 
@@ -135,7 +135,7 @@ describe('a page that has not started', () => {
     expect(describeWith({ before: next, crawl: warming })).toBe(
       'the crawl is warming up: only start URLs are fetched until they are done, 500 pages are pending, or it is 14:08:00 (in 8 min).',
     );
-    expect(describeWith({ before: next, crawl: warming, page: { seed: true } })).toBe(
+    expect(describeWith({ before: next, crawl: warming, page: { isSeed: true } })).toBe(
       'next to start; 0 of at most 4 pages of example.org are in progress.',
     );
   });
@@ -163,7 +163,7 @@ it('shows that its crawl is stalled', () => {
 });
 
 it('a page between two attempts shows which is next, when, and why', () => {
-  const nextAt = at(14, 5);
+  const nextAttemptAt = at(14, 5);
   const attempt = {
     id: 1n,
     pageId: 1n,
@@ -178,10 +178,15 @@ it('a page between two attempts shows which is next, when, and why', () => {
     slotWaitMs: 0,
     latencyMs: null,
     bytes: null,
-    nextAttemptAt: nextAt,
+    nextAttemptAt: nextAttemptAt,
     createdAt: NOW,
   } as const;
-  const page = { status: 'Waiting', attempts: 1, nextAt, reason: 'attempt 1 of 3: No answer.' } as const;
+  const page = {
+    status: 'Waiting',
+    attempts: 1,
+    nextAttemptAt,
+    reason: 'attempt 1 of 3: No answer.',
+  } as const;
   expect(describeWith({ page, attempts: [attempt] })).toBe(
     'attempt 2 of 3 at 14:05:00 (in 5 min), after attempt 1 of 3: No answer.',
   );
@@ -235,7 +240,7 @@ describe('a page in progress', () => {
   it('shows that its crawl is paused, unless it is already being fetched', () => {
     const crawl = { status: 'Paused' } as const;
     expect(describeWith({ page, crawl }, { position: place, domain })).toBe('the crawl is paused.');
-    expect(describeWith({ page: { status: 'Waiting', nextAt: at(15, 0) }, crawl })).toBe(
+    expect(describeWith({ page: { status: 'Waiting', nextAttemptAt: at(15, 0) }, crawl })).toBe(
       'the crawl is paused.',
     );
     const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
@@ -274,7 +279,7 @@ describe('a page in progress', () => {
     expect(describePage(aPage({ page }), around, NOW)).toBe(
       'waiting for a slot of example.org, whose throttle does not answer; when last stored, the domain is paused by an operator.',
     );
-    const robotsTrouble = { error: 'answered 503', since: at(13, 30), heldUntil: at(14, 1) };
+    const robotsTrouble = { error: 'answered 503', since: at(13, 30), retryAt: at(14, 1) };
     expect(describeWith({ page, robotsTrouble }, { position: { kind: 'absent' }, domain })).toBe(
       'its robots.txt has been unavailable since 13:30:00 (answered 503); next attempt at 14:01:00.',
     );

@@ -63,7 +63,7 @@ describe('the page of an odd document, and the links it leads to', () => {
       status: page?.status,
       reason: page?.reason,
       title: page?.title,
-      canonical: path(page?.canonical),
+      canonical: path(page?.canonicalUrl),
       redirectTo: path(page?.redirectTo),
       noindex: page?.noindex,
       linksFound: page?.linksFound,

@@ -93,9 +93,9 @@ it('the same body at two URLs is stored once and marked', async () => {
   const one = await pageAt(crawlId, web.url('site', '/one'));
   const two = await pageAt(crawlId, web.url('site', '/two'));
   expect(two.contentHash).toBe(one.contentHash);
-  const [original, duplicate] = one.duplicateOf === null ? [one, two] : [two, one];
-  expect(original.duplicateOf).toBeNull();
-  expect(duplicate.duplicateOf).toBe(original.id);
+  const [original, duplicate] = one.duplicateOfId === null ? [one, two] : [two, one];
+  expect(original.duplicateOfId).toBeNull();
+  expect(duplicate.duplicateOfId).toBe(original.id);
 });
 
 it('types to keep are stored without being parsed', async () => {

@@ -44,7 +44,7 @@ it('costs an attempt only for the pages that found out; the others wait', async 
   await seen({
     status: 'Waiting',
     attempts: 0,
-    nextAt: expect.any(Date),
+    nextAttemptAt: expect.any(Date),
     reason: expect.stringMatching(/cannot be reached: The connection to .* was refused/),
   });
   expect(await throttle()).toMatchObject({ outages: [{ origin: web.url('site', '') }] });

@@ -145,7 +145,7 @@ describe('a crawl of one site', () => {
       redirectTo: web.url('site', '/new'),
       depth: 1,
     });
-    expect(await page('/new')).toMatchObject({ depth: 1, hops: 1, title: 'New home' });
+    expect(await page('/new')).toMatchObject({ depth: 1, redirectCount: 1, title: 'New home' });
   });
 
   it('registers every outbound link', async () => {

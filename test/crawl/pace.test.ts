@@ -48,7 +48,7 @@ describe('a slow site', () => {
       orderBy: { startedAt: 'desc' },
     });
     const leases = [before, ...requests].map((request) => request?.leaseId);
-    expect(requests.map(({ measuredFrom }) => measuredFrom)).toEqual(leases.slice(0, -1));
+    expect(requests.map(({ measuredFromLeaseId }) => measuredFromLeaseId)).toEqual(leases.slice(0, -1));
   });
 
   it('is requested at most once per average latency / target concurrency', async () => {

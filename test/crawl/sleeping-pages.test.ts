@@ -36,7 +36,7 @@ describe('pages that wait for their next attempt', () => {
         include: { attempted: true },
       });
       expect(waiting.reason).toBe('attempt 1 of 3: Status 503.');
-      expect(waiting.nextAt).toEqual(waiting.attempted[0]?.nextAttemptAt);
+      expect(waiting.nextAttemptAt).toEqual(waiting.attempted[0]?.nextAttemptAt);
 
       await crawl.cancel();
       await expect(crawl.result()).rejects.toThrow();

@@ -60,7 +60,7 @@ test('page, attempt, request and links are written together', async () => {
     contentHash: 'c0ffee',
     linksFound: 1,
     fetchedAt: new Date(report.finishedAt),
-    nextAt: null,
+    nextAttemptAt: null,
   });
   expect(attempts).toMatchObject([
     { attempt: 1, outcome: 'Success', slotWaitMs: 7, startedAt: new Date(startedAt) },

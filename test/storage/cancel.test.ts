@@ -15,7 +15,7 @@ test('what has no workflow is cancelled, what runs is counted as open and left t
   expect(await crawl.statuses()).toEqual({ Queued: 1, Cancelled: 4 });
   expect(await crawl.page(gone?.url ?? '')).toMatchObject({
     reason: 'the crawl was cancelled',
-    nextAt: null,
+    nextAttemptAt: null,
   });
   expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
   expect(await crawl.statuses()).toEqual({ Cancelled: 5 });

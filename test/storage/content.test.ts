@@ -44,7 +44,7 @@ test('the same content at two URLs is marked: the later one names the first', as
 test('the same content in another crawl is no duplicate', async () => {
   for (const crawl of [await startCrawl(db()), await startCrawl(db())]) {
     await crawl.record(await crawl.underWay('http://a.test/'), { report: content('cc') });
-    expect(await crawl.page('http://a.test/')).toMatchObject({ duplicateOf: null });
+    expect(await crawl.page('http://a.test/')).toMatchObject({ duplicateOfId: null });
   }
 });
 
@@ -53,9 +53,9 @@ test('of pages that bring the same content at the same moment exactly one is the
   const pages = await crawl.admit();
   await inARace(db(), 20, (n) => crawl.record(pages[n], { report: content('dd') }));
   const rows = await crawl.pages();
-  const originals = rows.filter((row) => row.duplicateOf === null);
+  const originals = rows.filter((row) => row.duplicateOfId === null);
   expect(originals).toHaveLength(1);
-  const duplicates = rows.filter((row) => row.duplicateOf === originals[0]?.id);
+  const duplicates = rows.filter((row) => row.duplicateOfId === originals[0]?.id);
   expect(duplicates).toHaveLength(19);
   expect(await crawl.statuses()).toEqual({ Fetched: 20 });
 });

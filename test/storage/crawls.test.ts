@@ -31,8 +31,8 @@ test('opened many times at once it has its seeds once', async () => {
   const pages = await db().page.findMany({ where: { crawlId: 'raced' } });
   expect(pages).toHaveLength(2);
   expect(pages).toMatchObject([
-    { seed: true, depth: 0, status: 'Pending' },
-    { seed: true, depth: 0, status: 'Pending' },
+    { isSeed: true, depth: 0, status: 'Pending' },
+    { isSeed: true, depth: 0, status: 'Pending' },
   ]);
 });
 

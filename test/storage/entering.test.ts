@@ -10,7 +10,7 @@ test('a URL enters a crawl once, whoever finds it and however often', async () =
   const [x] = await crawl.admit();
   await crawl.record(x, { parsed: linksTo('http://a.test/', 'http://a.test/x') });
   expect(await crawl.urls()).toEqual(['http://a.test/', 'http://a.test/x']);
-  expect(await crawl.page('http://a.test/x')).toMatchObject({ depth: 1, seed: false });
+  expect(await crawl.page('http://a.test/x')).toMatchObject({ depth: 1, isSeed: false });
 });
 
 test('the same URL in two crawls is two pages', async () => {
@@ -80,5 +80,5 @@ test('a page remembers where it was found first', async () => {
   const [one, other] = [await crawl.underWay('http://a.test/1'), await crawl.underWay('http://a.test/2')];
   await crawl.record(one, { parsed: linksTo('http://a.test/x') });
   await crawl.record(other, { parsed: linksTo('http://a.test/x') });
-  expect((await crawl.page('http://a.test/x')).foundOn).toBe(BigInt(one.pageId));
+  expect((await crawl.page('http://a.test/x')).foundOnId).toBe(BigInt(one.pageId));
 });

@@ -100,9 +100,12 @@ test('pages of one directory that end at the same moment neither dead-lock nor r
     crawl.record(pages[n], { parsed: linksTo(...numbered(30).slice(n), ...numbered(30, 'b.test')) }),
   );
   expect(await crawl.urls()).toHaveLength(10 + 30 + 30);
-  const places = await db().crawlPlace.findMany({ where: { crawlId: crawl.id }, orderBy: { name: 'asc' } });
-  expect(places.map(({ name }) => name)).toEqual(['a.test/', 'b.test/']);
-  for (const { pages } of places) expect(pages).toBeGreaterThanOrEqual(30);
+  const counts = await db().crawlUrlCount.findMany({
+    where: { crawlId: crawl.id },
+    orderBy: { groupName: 'asc' },
+  });
+  expect(counts.map(({ groupName }) => groupName)).toEqual(['a.test/', 'b.test/']);
+  for (const { urlCount } of counts) expect(urlCount).toBeGreaterThanOrEqual(30);
 });
 
 test('every link that is not followed has its reason', async () => {
@@ -148,5 +151,5 @@ test('a page that sends its reader on at once ends as Redirected, and its target
     redirectTo: 'http://a.test/new',
     contentHash: 'c0ffee',
   });
-  expect(await crawl.page('http://a.test/new')).toMatchObject({ depth: 0, hops: 1, seed: true });
+  expect(await crawl.page('http://a.test/new')).toMatchObject({ depth: 0, redirectCount: 1, isSeed: true });
 });

@@ -72,6 +72,6 @@ test('a page is read with what keeps its crawl from letting it begin', async () 
     warmup: { pending: 7, until },
     budget: { maxPages: 10, reserved: 1 },
   });
-  await db().crawl.update({ where: { id: crawl.id }, data: { warm: true, maxPages: null } });
+  await db().crawl.update({ where: { id: crawl.id }, data: { warmedUp: true, maxPages: null } });
   expect((await readPage(db(), url, crawl.id))?.crawl).toMatchObject({ warmup: null, budget: null });
 });

@@ -23,9 +23,9 @@ test('a redirect ends its page, and its target enters at the same depth, one hop
   expect(await crawl.page('http://www.a.com/new')).toMatchObject({
     status: 'Pending',
     depth: 1,
-    hops: 1,
-    seed: false,
-    foundOn: BigInt(old?.pageId ?? 0),
+    redirectCount: 1,
+    isSeed: false,
+    foundOnId: BigInt(old?.pageId ?? 0),
   });
   expect(await scopeOf(crawl.id)).toEqual(['a.com']);
 });
@@ -84,7 +84,7 @@ test('five redirects in a row are followed, a sixth is not', async () => {
   }
   expect(await crawl.statuses()).toEqual({ Redirected: 6 });
   expect(await crawl.page('http://a.test/5')).toMatchObject({
-    hops: 5,
+    redirectCount: 5,
     reason: 'not followed: more than 5 redirects in a row',
   });
 });
@@ -108,7 +108,7 @@ test('a target already known is not entered twice, nor is a page that redirects 
   const loop = await crawl.underWay('http://a.test/loop');
   await crawl.record(loop, { report: redirectTo('http://a.test/loop') });
   expect(await crawl.statuses()).toEqual({ Fetched: 1, Redirected: 2 });
-  expect(await crawl.page('http://a.test/known')).toMatchObject({ hops: 0 });
+  expect(await crawl.page('http://a.test/known')).toMatchObject({ redirectCount: 0 });
 });
 
 test('redirects that lead in a circle are told as such by the page that closes it', async () => {

@@ -47,7 +47,7 @@ const rules = (
   });
 const letTimePass = (ms: number) => db().$executeRaw`
   UPDATE robots SET claimed_until = claimed_until - ${ms} * interval '1 millisecond',
-    held_until = held_until - ${ms} * interval '1 millisecond',
+    retry_at = retry_at - ${ms} * interval '1 millisecond',
     failing_since = failing_since - ${ms} * interval '1 millisecond',
     fresh_until = fresh_until - ${ms} * interval '1 millisecond' WHERE origin = ${origin}`;
 

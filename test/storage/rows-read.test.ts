@@ -31,7 +31,7 @@ async function open(): Promise<void> {
   url.searchParams.set('options', '-c max_parallel_workers_per_gather=0');
   db = openDatabase(url.href, { connections: 1 });
   await db.$executeRaw`ALTER TABLE pages SET (autovacuum_enabled = false)`;
-  await db.$executeRaw`ALTER TABLE crawl_places SET (autovacuum_enabled = false)`;
+  await db.$executeRaw`ALTER TABLE crawl_url_counts SET (autovacuum_enabled = false)`;
 }
 
 async function fill(crawlId: string): Promise<void> {
@@ -46,7 +46,7 @@ async function fill(crawlId: string): Promise<void> {
           SELECT 'd' || d || '.test', 'http://d' || d || '.test/' || n
           FROM generate_series(1, ${domains}::int) d, generate_series(1, ${pages}::int) n) AS page`;
   await db.$executeRaw`
-    INSERT INTO crawl_places (crawl_id, hash, name, pages)
+    INSERT INTO crawl_url_counts (crawl_id, group_hash, group_name, url_count)
     SELECT ${crawlId}, sha256(convert_to('place ' || n, 'UTF8')), 'place ' || n, 1 FROM generate_series(1, ${PLACES}::int) n`;
 }
 
@@ -61,7 +61,7 @@ async function beginSmall(crawl: TestCrawl): Promise<void> {
   }
 }
 
-/** Rows of `pages` and `crawl_places`, and entries of their indexes, that `act` had Postgres read. */
+/** Rows of `pages` and `crawl_url_counts`, and entries of their indexes, that `act` had Postgres read. */
 async function readBy(act: () => Promise<unknown>): Promise<number> {
   const before = await readSoFar();
   await act();
@@ -72,7 +72,7 @@ async function readSoFar(): Promise<number> {
   await db.$queryRaw`SELECT pg_stat_force_next_flush()`;
   const [row] = await db.$queryRaw<{ rows: number }[]>`
     SELECT sum(seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes index WHERE index.relid = read.relid))::float8 AS rows
-    FROM pg_stat_user_tables AS read WHERE relname IN ('pages', 'crawl_places')`;
+    FROM pg_stat_user_tables AS read WHERE relname IN ('pages', 'crawl_url_counts')`;
   return row?.rows ?? Number.NaN;
 }
 

@@ -93,7 +93,7 @@ describe('a seed that ends', () => {
         kind: 'sitemap',
         status: 'Pending',
         depth: 0,
-        seed: false,
+        isSeed: false,
       });
     }
   });
@@ -146,7 +146,7 @@ describe('an entry', () => {
       kind: 'page',
       depth: 1,
       lastmod: dated,
-      foundOn: BigInt(sitemap.pageId),
+      foundOnId: BigInt(sitemap.pageId),
     });
   });
 

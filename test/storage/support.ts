@@ -115,7 +115,15 @@ export class TestCrawl {
   addWithin(tx: Queries, ...urls: string[]): Promise<void> {
     const pages = urls.map((url) => newPage(this.settings, 'host', url, null));
     const { order } = this.settings;
-    return insertPages(tx, { crawlId: this.id, order, depth: 0, hops: 0, seed: false, foundOn: null, pages });
+    return insertPages(tx, {
+      crawlId: this.id,
+      order,
+      depth: 0,
+      redirectCount: 0,
+      isSeed: false,
+      foundOnId: null,
+      pages,
+    });
   }
 
   admit(by: string = randomUUID(), domains: Admission['domains'] = null): Promise<AdmittedPage[]> {
@@ -170,7 +178,7 @@ export class TestCrawl {
     await this.db.$executeRaw`
       UPDATE crawls SET created_at = created_at - ${ms} * interval '1 millisecond' WHERE id = ${this.id}`;
     await this.db.$executeRaw`
-      UPDATE pages SET next_at = next_at - ${ms} * interval '1 millisecond',
+      UPDATE pages SET next_attempt_at = next_attempt_at - ${ms} * interval '1 millisecond',
                        check_at = check_at - ${ms} * interval '1 millisecond'
       WHERE crawl_id = ${this.id}`;
   }

@@ -71,7 +71,7 @@ test('a sign of life wakes a page asleep and clears what it waited for', async (
   const page = await crawl.underWay('http://a.test/');
   await recordWait(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' });
   expect(await signOfLife(db(), page.pageId, MINUTE_MS)).toEqual({ goesOn: true });
-  expect(await crawl.page(page.url)).toMatchObject({ status: 'Queued', nextAt: null, reason: null });
+  expect(await crawl.page(page.url)).toMatchObject({ status: 'Queued', nextAttemptAt: null, reason: null });
 });
 
 test('a page hears whether it still has anything to do', async () => {

@@ -18,7 +18,7 @@ test('a long wait gives up its place in the window, and another page is admitted
   expect(await crawl.page(page?.url ?? '')).toMatchObject({
     status: 'Waiting',
     attempts: 1,
-    nextAt: new Date(retryAt),
+    nextAttemptAt: new Date(retryAt),
     reason: 'attempt 1 of 3: no luck',
   });
   expect(await crawl.admit()).toHaveLength(1);
@@ -46,7 +46,7 @@ test('a wait that is no attempt costs none', async () => {
   expect(await crawl.page(page.url)).toMatchObject({
     status: 'Waiting',
     attempts: 0,
-    nextAt: new Date(until),
+    nextAttemptAt: new Date(until),
   });
 });
 
@@ -74,7 +74,7 @@ test('when too many of its domain are asleep, the page ends and its row waits in
   expect(await crawl.page(three?.url ?? '')).toMatchObject({
     status: 'Pending',
     attempts: 1,
-    nextAt: new Date(retryAt),
+    nextAttemptAt: new Date(retryAt),
   });
   expect(await crawl.reserved()).toBe(4);
 

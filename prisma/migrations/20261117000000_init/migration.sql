@@ -11,7 +11,7 @@ CREATE TYPE "url_kind" AS ENUM ('page', 'sitemap');
 CREATE TYPE "outcome" AS ENUM ('Success', 'Rejected', 'Blocked4xx', 'Blocked5xx', 'BlockedRobots', 'Failed', 'Timeout');
 
 -- CreateEnum
-CREATE TYPE "purpose" AS ENUM ('page', 'robots');
+CREATE TYPE "request_purpose" AS ENUM ('page', 'robots');
 
 -- CreateEnum
 CREATE TYPE "politeness_key" AS ENUM ('host', 'site');
@@ -35,7 +35,7 @@ CREATE TABLE "crawls" (
     "scope_hosts" TEXT[],
     "pages_reserved" INTEGER NOT NULL DEFAULT 0,
     "max_pages" INTEGER,
-    "warm" BOOLEAN NOT NULL DEFAULT true,
+    "warmed_up" BOOLEAN NOT NULL DEFAULT true,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "finished_at" TIMESTAMPTZ(3),
 
@@ -51,13 +51,13 @@ CREATE TABLE "crawl_domains" (
 );
 
 -- CreateTable
-CREATE TABLE "crawl_places" (
+CREATE TABLE "crawl_url_counts" (
     "crawl_id" TEXT NOT NULL,
-    "hash" BYTEA NOT NULL,
-    "name" TEXT NOT NULL,
-    "pages" INTEGER NOT NULL,
+    "group_hash" BYTEA NOT NULL,
+    "group_name" TEXT NOT NULL,
+    "url_count" INTEGER NOT NULL,
 
-    CONSTRAINT "crawl_places_pkey" PRIMARY KEY ("crawl_id","hash")
+    CONSTRAINT "crawl_url_counts_pkey" PRIMARY KEY ("crawl_id","group_hash")
 );
 
 -- CreateTable
@@ -66,8 +66,8 @@ CREATE TABLE "domains" (
     "clean" BOOLEAN NOT NULL DEFAULT true,
     "last_start_at" TIMESTAMPTZ(3),
     "epoch" INTEGER NOT NULL DEFAULT 0,
-    "last_gap_ms" INTEGER NOT NULL DEFAULT 0,
-    "start_window_ms" INTEGER NOT NULL DEFAULT 0,
+    "max_gap_ms" INTEGER NOT NULL DEFAULT 0,
+    "max_start_window_ms" INTEGER NOT NULL DEFAULT 0,
     "delay_min_ms" INTEGER,
     "delay_max_ms" INTEGER,
     "paused" BOOLEAN NOT NULL DEFAULT false,
@@ -85,7 +85,7 @@ CREATE TABLE "domains" (
 CREATE TABLE "robots" (
     "origin" TEXT NOT NULL,
     "domain" TEXT NOT NULL,
-    "agent" TEXT,
+    "product_token" TEXT,
     "body" TEXT,
     "status_code" INTEGER,
     "error" TEXT,
@@ -94,7 +94,7 @@ CREATE TABLE "robots" (
     "fresh_until" TIMESTAMPTZ(3),
     "failures" INTEGER NOT NULL DEFAULT 0,
     "failing_since" TIMESTAMPTZ(3),
-    "held_until" TIMESTAMPTZ(3),
+    "retry_at" TIMESTAMPTZ(3),
     "claimed_until" TIMESTAMPTZ(3),
 
     CONSTRAINT "robots_pkey" PRIMARY KEY ("origin")
@@ -126,24 +126,24 @@ CREATE TABLE "pages" (
     "rank" INTEGER NOT NULL DEFAULT 0,
     "type" TEXT,
     "keyword" TEXT,
-    "seed" BOOLEAN NOT NULL DEFAULT false,
-    "found_on" BIGINT,
+    "is_seed" BOOLEAN NOT NULL DEFAULT false,
+    "found_on_id" BIGINT,
     "attempts" INTEGER NOT NULL DEFAULT 0,
-    "next_at" TIMESTAMPTZ(3),
+    "next_attempt_at" TIMESTAMPTZ(3),
     "check_at" TIMESTAMPTZ(3),
-    "admitted_by" TEXT,
-    "hops" INTEGER NOT NULL DEFAULT 0,
+    "admission_id" TEXT,
+    "redirect_count" INTEGER NOT NULL DEFAULT 0,
     "redirect_to" TEXT,
     "status_code" INTEGER,
     "title" TEXT,
     "description" TEXT,
-    "canonical" TEXT,
+    "canonical_url" TEXT,
     "language" TEXT,
     "detected_language" TEXT,
     "content_type" TEXT,
     "content_hash" TEXT,
     "content_bytes" INTEGER,
-    "duplicate_of" BIGINT,
+    "duplicate_of_id" BIGINT,
     "parsed_hash" TEXT,
     "links_found" INTEGER NOT NULL DEFAULT 0,
     "noindex" BOOLEAN NOT NULL DEFAULT false,
@@ -187,14 +187,14 @@ CREATE TABLE "requests" (
     "domain" TEXT NOT NULL,
     "crawl_id" TEXT NOT NULL,
     "page_id" BIGINT NOT NULL,
-    "purpose" "purpose" NOT NULL,
+    "purpose" "request_purpose" NOT NULL,
     "url" TEXT NOT NULL,
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "started_error_ms" INTEGER NOT NULL,
     "min_gap_ms" INTEGER NOT NULL,
-    "measured_from" TEXT,
+    "measured_from_lease_id" TEXT,
     "rules_id" BIGINT,
-    "agent" TEXT,
+    "product_token" TEXT,
     "status_code" INTEGER,
     "duration_ms" INTEGER NOT NULL,
 
@@ -216,13 +216,13 @@ CREATE TABLE "links" (
 CREATE INDEX "pages_counts" ON "pages"("crawl_id", "status", "kind");
 
 -- CreateIndex
-CREATE INDEX "pages_ready" ON "pages"("crawl_id", "domain", "priority", "rank", "id") WHERE (status = 'Pending' AND next_at IS NULL AND kind = 'page');
+CREATE INDEX "pages_ready" ON "pages"("crawl_id", "domain", "priority", "rank", "id") WHERE (status = 'Pending' AND next_attempt_at IS NULL AND kind = 'page');
 
 -- CreateIndex
 CREATE INDEX "pages_sitemaps" ON "pages"("crawl_id", "domain", "status", "id") WHERE (kind = 'sitemap');
 
 -- CreateIndex
-CREATE INDEX "pages_deferred" ON "pages"("crawl_id", "next_at") WHERE (status = 'Pending' AND next_at IS NOT NULL);
+CREATE INDEX "pages_deferred" ON "pages"("crawl_id", "next_attempt_at") WHERE (status = 'Pending' AND next_attempt_at IS NOT NULL);
 
 -- CreateIndex
 CREATE INDEX "pages_queued" ON "pages"("crawl_id", "domain") WHERE (status = 'Queued');
@@ -240,13 +240,13 @@ CREATE INDEX "pages_confirmable" ON "pages"("url_hash", "fetched_at") WHERE (eta
 CREATE INDEX "pages_redirects" ON "pages" USING HASH ("redirect_to") WHERE (redirect_to IS NOT NULL);
 
 -- CreateIndex
-CREATE INDEX "pages_admitted" ON "pages"("admitted_by") WHERE (status = 'Queued');
+CREATE INDEX "pages_admitted" ON "pages"("admission_id") WHERE (status = 'Queued');
 
 -- CreateIndex
 CREATE UNIQUE INDEX "pages_crawl_id_url_hash_key" ON "pages"("crawl_id", "url_hash");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "pages_originals" ON "pages"("crawl_id", "content_hash") WHERE (content_hash IS NOT NULL AND duplicate_of IS NULL);
+CREATE UNIQUE INDEX "pages_originals" ON "pages"("crawl_id", "content_hash") WHERE (content_hash IS NOT NULL AND duplicate_of_id IS NULL);
 
 -- CreateIndex
 CREATE INDEX "page_crawls_page_id_created_at_idx" ON "page_crawls"("page_id", "created_at");
@@ -264,7 +264,7 @@ CREATE INDEX "requests_crawl_id_idx" ON "requests"("crawl_id");
 ALTER TABLE "crawl_domains" ADD CONSTRAINT "crawl_domains_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "crawl_places" ADD CONSTRAINT "crawl_places_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "crawl_url_counts" ADD CONSTRAINT "crawl_url_counts_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "pages" ADD CONSTRAINT "pages_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -131,7 +131,7 @@ function openTable(pages: readonly OpenPage[], now: Date): string[] {
   return ['', ...indent(renderTable(['Open page', 'Status', 'Attempts', 'Next', 'Reason'], rows))];
 }
 
-function nextStep({ status, nextAt }: OpenPage, now: Date): string {
-  if (nextAt) return formatIn(nextAt.getTime(), now);
+function nextStep({ status, nextAttemptAt }: OpenPage, now: Date): string {
+  if (nextAttemptAt) return formatIn(nextAttemptAt.getTime(), now);
   return status === 'Queued' ? 'when its domain has a slot' : '';
 }

@@ -41,9 +41,9 @@ export function describePage(report: PageReport, context: PageContext, now: Date
       if (slot?.position.kind === 'granted') return describeSlot(page, slot, now);
       if (stopped !== null) return stopped;
       if (slot?.position.kind === 'queued') return describeSlot(page, slot, now);
-      if (page.nextAt !== null && page.nextAt > now) return describeWaiting(report, now);
-      if (robotsTrouble !== null && robotsTrouble.heldUntil > now)
-        return `its robots.txt has been unavailable since ${formatClock(robotsTrouble.since, now)} (${robotsTrouble.error}); next attempt at ${formatClock(robotsTrouble.heldUntil, now)}.`;
+      if (page.nextAttemptAt !== null && page.nextAttemptAt > now) return describeWaiting(report, now);
+      if (robotsTrouble !== null && robotsTrouble.retryAt > now)
+        return `its robots.txt has been unavailable since ${formatClock(robotsTrouble.since, now)} (${robotsTrouble.error}); next attempt at ${formatClock(robotsTrouble.retryAt, now)}.`;
       return slot === null ? describeUnanswered(page, context, now) : describeSlot(page, slot, now);
     case 'Fetched':
       return `status ${page.statusCode}${page.fetchedAt === null ? '' : ` at ${formatClock(page.fetchedAt, now)}`}${page.title === null ? '.' : `, "${page.title}".`}`;
@@ -66,8 +66,8 @@ function crawlStopped({ status }: PageReport['crawl']): string | null {
 
 function describePending(report: PageReport, domain: DomainReport | null, now: Date): string {
   const { page, crawl, before } = report;
-  if (page.nextAt !== null)
-    return `not before ${formatClock(page.nextAt, now)} (${formatIn(page.nextAt.getTime(), now)}): ${page.reason ?? 'it was deferred.'}`;
+  if (page.nextAttemptAt !== null)
+    return `not before ${formatClock(page.nextAttemptAt, now)} (${formatIn(page.nextAttemptAt.getTime(), now)}): ${page.reason ?? 'it was deferred.'}`;
   const { pending: ahead, queued } = before ?? { pending: 0, queued: 0 };
   const turn = ahead === 0 ? 'next to start' : `behind ${formatPlural(ahead, 'other page')}`;
   if (page.kind === 'sitemap')
@@ -87,7 +87,7 @@ function budgetUsed({ budget }: PageReport['crawl']): string | null {
 
 /** null: the warm-up is over, or does not concern this page. */
 function warmingUp({ page, crawl: { warmup } }: PageReport, now: Date): string | null {
-  if (warmup === null || page.seed) return null;
+  if (warmup === null || page.isSeed) return null;
   return `the crawl is warming up: only start URLs are fetched until they are done, ${warmup.pending} pages are pending, or it is ${formatClock(warmup.until, now)} (${formatIn(warmup.until.getTime(), now)}).`;
 }
 
@@ -106,10 +106,10 @@ function gapClause({ gapMs, gapReason }: ThrottleView): string {
 }
 
 function describeWaiting({ page, crawl, attempts, robotsTrouble }: PageReport, now: Date): string {
-  const { nextAt } = page;
-  if (nextAt === null) return page.reason ?? 'about to continue.';
-  const when = `at ${formatClock(nextAt, now)} (${formatIn(nextAt.getTime(), now)})`;
-  const isRetry = attempts.at(-1)?.nextAttemptAt?.getTime() === nextAt.getTime();
+  const { nextAttemptAt } = page;
+  if (nextAttemptAt === null) return page.reason ?? 'about to continue.';
+  const when = `at ${formatClock(nextAttemptAt, now)} (${formatIn(nextAttemptAt.getTime(), now)})`;
+  const isRetry = attempts.at(-1)?.nextAttemptAt?.getTime() === nextAttemptAt.getTime();
   if (isRetry)
     return `attempt ${page.attempts + 1} of ${crawl.maximumAttempts} ${when}, after ${page.reason}`;
   const unread =

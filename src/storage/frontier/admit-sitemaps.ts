@@ -19,7 +19,7 @@ export async function admitSitemaps(db: Database, { crawlId, by, domains }: Site
   const next = await nextSitemaps(db, crawlId, domains);
   if (next.length === 0 || !(await wantsPages(db, crawlId))) return;
   await db.$executeRaw`
-    UPDATE pages SET status = 'Queued', admitted_by = ${by}, updated_at = now(),
+    UPDATE pages SET status = 'Queued', admission_id = ${by}, updated_at = now(),
                      check_at = now() + ${FIRST_SIGN_MS} * interval '1 millisecond'
     WHERE id IN (SELECT id FROM pages WHERE id = ANY(${next}::bigint[]) AND status = 'Pending' FOR UPDATE SKIP LOCKED)`;
 }
@@ -34,7 +34,7 @@ async function nextSitemaps(
     SELECT first.id FROM (${candidateDomains(crawlId, domains)}) AS candidate
     CROSS JOIN LATERAL (
       SELECT id FROM pages WHERE crawl_id = ${crawlId} AND domain = candidate.domain AND kind = 'sitemap'
-                             AND status = 'Pending' AND next_at IS NULL
+                             AND status = 'Pending' AND next_attempt_at IS NULL
       ORDER BY id LIMIT 1) AS first
     WHERE NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND domain = candidate.domain
                       AND kind = 'sitemap' AND status = 'Queued')`;

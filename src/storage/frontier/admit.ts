@@ -19,10 +19,10 @@ export interface AdmittedRow {
   kind: UrlKind;
   priority: number;
   attempts: number;
-  next_at: Date | null;
+  next_attempt_at: Date | null;
 }
 
-export const ADMITTED_COLUMNS = Prisma.sql`id, url_hash, url, domain, kind::text, priority, attempts, next_at`;
+export const ADMITTED_COLUMNS = Prisma.sql`id, url_hash, url, domain, kind::text, priority, attempts, next_attempt_at`;
 
 export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
   return {
@@ -33,7 +33,7 @@ export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
     ...(row.kind === 'sitemap' && { sitemap: true }),
     priority: row.priority,
     attempts: row.attempts,
-    nextAt: row.next_at?.getTime() ?? null,
+    nextAt: row.next_attempt_at?.getTime() ?? null,
   };
 }
 
@@ -66,7 +66,7 @@ export async function admit(db: Database, admission: Admission): Promise<Admitte
     room -= await admitDomain(db, admission, domain, share);
   }
   const rows = await db.$queryRaw<AdmittedRow[]>`
-    SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admitted_by = ${admission.by} AND status = 'Queued'
+    SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admission_id = ${admission.by} AND status = 'Queued'
     ORDER BY priority, rank, id`;
   return rows.map(toAdmittedPage);
 }
@@ -75,7 +75,7 @@ export async function admit(db: Database, admission: Admission): Promise<Admitte
 async function domainsToFill(db: Database, admission: Admission): Promise<string[]> {
   const { crawlId, warmup } = admission;
   const found = await domainsWithRoom(db, admission);
-  const isCold = found.some(({ warm }) => !warm);
+  const isCold = found.some(({ warmed_up }) => !warmed_up);
   const rows =
     isCold && (await endWarmup(db, crawlId, warmup))
       ? await domainsWithRoom(db, { ...admission, domains: null })
@@ -98,15 +98,15 @@ export function candidateDomains(crawlId: string, domains: readonly string[] | n
 async function domainsWithRoom(
   db: Database,
   { crawlId, window, domains }: Admission,
-): Promise<{ domain: string; warm: boolean }[]> {
+): Promise<{ domain: string; warmed_up: boolean }[]> {
   const query = Prisma.sql`
-    SELECT candidate.domain, (SELECT warm FROM crawls WHERE id = ${crawlId}) FROM (${candidateDomains(crawlId, domains)}) AS candidate
+    SELECT candidate.domain, (SELECT warmed_up FROM crawls WHERE id = ${crawlId}) FROM (${candidateDomains(crawlId, domains)}) AS candidate
     WHERE (SELECT true FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
-             AND p.status = 'Pending' AND p.next_at IS NULL AND p.kind = 'page'
+             AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
            ORDER BY p.priority, p.rank, p.id LIMIT 1)
       AND (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`candidate.domain`, window)}) AS queued) <= ${Math.floor(window / 2)}
     ORDER BY candidate.domain LIMIT ${MOST_AT_ONCE}`;
-  return db.atomically((tx) => tx.$queryRaw<{ domain: string; warm: boolean }[]>(query));
+  return db.atomically((tx) => tx.$queryRaw<{ domain: string; warmed_up: boolean }[]>(query));
 }
 
 /**
@@ -126,22 +126,22 @@ async function admitDomain(
   atMost: number,
 ): Promise<number> {
   return db.atomically(async (tx) => {
-    const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warm: boolean }[]>`
-      SELECT c.status::text, c.max_pages, c.warm FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
+    const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warmed_up: boolean }[]>`
+      SELECT c.status::text, c.max_pages, c.warmed_up FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
       WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
     if (crawl?.status !== 'Running') return 0;
     // A statement of its own: only one that begins after the lock sees what its last holder admitted.
     const ready = await tx.$queryRaw<{ id: bigint }[]>`
       SELECT id FROM pages
-      WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_at IS NULL AND kind = 'page'
-        AND (${crawl.warm} OR seed)
+      WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_attempt_at IS NULL AND kind = 'page'
+        AND (${crawl.warmed_up} OR is_seed)
       ORDER BY priority, rank, id
       LIMIT least(${atMost}, ${window} - (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`${domain}`, window)}) AS queued))
       FOR UPDATE SKIP LOCKED`;
     const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
     if (affordable === 0) return 0;
     return tx.$executeRaw`
-      UPDATE pages SET status = 'Queued', admitted_by = ${by}, updated_at = now(),
+      UPDATE pages SET status = 'Queued', admission_id = ${by}, updated_at = now(),
                        check_at = now() + ${FIRST_SIGN_MS} * interval '1 millisecond'
       WHERE id = ANY(${ready.slice(0, affordable).map((row) => row.id)}::bigint[])`;
   });

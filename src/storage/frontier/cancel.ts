@@ -9,7 +9,7 @@ import { ADMITTED_COLUMNS, type AdmittedRow, refund, toAdmittedPage } from './ad
 const MOST_AT_ONCE = 500;
 
 const CANCELLED = Prisma.sql`
-  status = 'Cancelled', reason = 'the crawl was cancelled', next_at = NULL, updated_at = now()`;
+  status = 'Cancelled', reason = 'the crawl was cancelled', next_attempt_at = NULL, updated_at = now()`;
 
 export async function startCancelling(db: Database, crawlId: string): Promise<void> {
   await db.crawl.updateMany({

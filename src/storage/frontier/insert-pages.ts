@@ -36,9 +36,9 @@ export async function insertPages(
     crawlId: string;
     order: Order;
     depth: number;
-    hops: number;
-    seed: boolean;
-    foundOn: bigint | null;
+    redirectCount: number;
+    isSeed: boolean;
+    foundOnId: bigint | null;
     kind?: UrlKind;
     pages: readonly NewPage[];
   },
@@ -58,11 +58,11 @@ export async function insertPages(
                   ${pages.map((p) => p.priority)}::int[], ${pages.map((p) => p.keyword)}::text[],
                   ${pages.map((p) => p.lastmod?.toISOString() ?? null)}::text[])
            AS page (url, hash, domain, type, priority, keyword, lastmod))
-    INSERT INTO pages (id, crawl_id, url, url_hash, domain, type, priority, keyword, rank, depth, hops, seed, found_on, kind,
+    INSERT INTO pages (id, crawl_id, url, url_hash, domain, type, priority, keyword, rank, depth, redirect_count, is_seed, found_on_id, kind,
                        lastmod)
     SELECT id, ${batch.crawlId}, url, hash, domain, type, priority, keyword,
            CASE WHEN ${batch.order === 'shuffled'} THEN floor(random() * 2147483648)::int ELSE 0 END,
-           ${batch.depth}, ${batch.hops}, ${batch.seed}, ${batch.foundOn}::bigint,
+           ${batch.depth}, ${batch.redirectCount}, ${batch.isSeed}, ${batch.foundOnId}::bigint,
            ${batch.kind ?? 'page'}::url_kind, lastmod::timestamptz
     FROM found ORDER BY hash, id
     ON CONFLICT (crawl_id, url_hash) DO NOTHING`;

@@ -54,9 +54,9 @@ export async function registerEntries(db: Database, listed: ListedEntries): Prom
       crawlId: sitemap.crawl_id,
       order: settings.order,
       depth: ENTRY_DEPTH,
-      hops: 0,
-      seed: false,
-      foundOn: sitemap.id,
+      redirectCount: 0,
+      isSeed: false,
+      foundOnId: sitemap.id,
       pages,
     });
     return { pages: pages.map((page) => ({ ...page, crawlId: sitemap.crawl_id })), skipped };

@@ -24,7 +24,7 @@ export async function announceSitemaps(
   // Beyond the seeds nothing is wanted, and a sitemap lists nothing else.
   if (settings.maxDepth === 0) return [];
   const [seed] = await db.$queryRaw<{ url: string }[]>`
-    SELECT url FROM pages WHERE id = ${BigInt(pageId)} AND seed`;
+    SELECT url FROM pages WHERE id = ${BigInt(pageId)} AND is_seed`;
   if (seed === undefined) return [];
   const origin = originOf(seed.url);
   const [robots] = await db.$queryRaw<{ body: string | null }[]>`
@@ -58,9 +58,9 @@ export async function registerSitemaps(
     crawlId: page.crawl_id,
     order: 'first-come',
     depth,
-    hops: 0,
-    seed: false,
-    foundOn: page.id,
+    redirectCount: 0,
+    isSeed: false,
+    foundOnId: page.id,
     kind: 'sitemap',
     pages,
   });
@@ -78,6 +78,6 @@ async function makeSitemaps(tx: Queries, crawlId: string, hashes: readonly Buffe
     UPDATE pages SET kind = 'sitemap', depth = 0 WHERE id IN (
       SELECT id FROM pages
       WHERE crawl_id = ${crawlId} AND url_hash IN (SELECT decode(hash, 'hex') FROM unnest(${hashes.map((hash) => hash.toString('hex'))}::text[]) AS hash)
-        AND kind = 'page' AND status = 'Pending' AND NOT seed
+        AND kind = 'page' AND status = 'Pending' AND NOT is_seed
       FOR UPDATE SKIP LOCKED)`;
 }

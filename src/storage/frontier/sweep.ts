@@ -28,9 +28,9 @@ export async function admitDue(
   by: string,
 ): Promise<AdmittedPage[]> {
   await db.$executeRaw`
-    UPDATE pages SET next_at = NULL WHERE id IN (
-      SELECT id FROM pages WHERE crawl_id = ${crawlId} AND status = 'Pending' AND next_at <= now()
-      ORDER BY next_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
+    UPDATE pages SET next_attempt_at = NULL WHERE id IN (
+      SELECT id FROM pages WHERE crawl_id = ${crawlId} AND status = 'Pending' AND next_attempt_at <= now()
+      ORDER BY next_attempt_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
   if (settings.sitemaps) await admitSitemaps(db, { crawlId, by, domains: null });
   return admit(db, { crawlId, window: settings.window, warmup: settings.warmup, by, domains: null });
 }
@@ -97,7 +97,7 @@ export async function nothingUnderWay(db: Database, crawlId: string): Promise<bo
 /** The budget is spent and nothing is under way that could give some of it back: the rest will never be fetched. */
 export async function cancelBeyondBudget(db: Database, crawlId: string): Promise<void> {
   await db.$executeRaw`
-    UPDATE pages SET status = 'Cancelled', reason = 'budget: max-pages was reached', next_at = NULL, updated_at = now()
+    UPDATE pages SET status = 'Cancelled', reason = 'budget: max-pages was reached', next_attempt_at = NULL, updated_at = now()
     WHERE crawl_id = ${crawlId} AND status = 'Pending'
       AND EXISTS (SELECT 1 FROM crawls WHERE id = ${crawlId} AND pages_reserved >= max_pages)
       AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.crawl_id = ${crawlId} AND p.status IN ('Queued', 'Waiting'))`;

@@ -34,12 +34,12 @@ export async function takePlaces<T extends Taker>(
          WHERE (crawl_id, url_hash) >= (${crawlId}, decode(taker.hash, 'hex'))
          ORDER BY crawl_id, url_hash LIMIT 1), false)),
     judged AS (
-      SELECT fresh.*, coalesce(known.pages, 0) + nth <= most AS fits
-      FROM fresh LEFT JOIN crawl_places known ON known.crawl_id = ${crawlId} AND known.hash = place),
+      SELECT fresh.*, coalesce(known.url_count, 0) + nth <= most AS fits
+      FROM fresh LEFT JOIN crawl_url_counts known ON known.crawl_id = ${crawlId} AND known.group_hash = place),
     counted AS (
-      INSERT INTO crawl_places (crawl_id, hash, name, pages)
+      INSERT INTO crawl_url_counts (crawl_id, group_hash, group_name, url_count)
       SELECT ${crawlId}, place, min(name), count(*)::int FROM judged WHERE fits GROUP BY place ORDER BY place
-      ON CONFLICT (crawl_id, hash) DO UPDATE SET pages = crawl_places.pages + excluded.pages)
+      ON CONFLICT (crawl_id, group_hash) DO UPDATE SET url_count = crawl_url_counts.url_count + excluded.url_count)
     SELECT nr FROM judged WHERE NOT fits`;
   const numbers = new Set(refused.map(({ nr }) => Number(nr)));
   return new Set(takers.filter((_, i) => numbers.has(i + 1)));

@@ -1,6 +1,6 @@
 /**
  * The warm-up of a crawl: after its seeds it waits until enough pages are pending for their sources to mix. While it lasts,
- * admission lets in seeds alone. `crawls.warm` says that it is over, so that it costs nothing from then on.
+ * admission lets in seeds alone. `crawls.warmed_up` says that it is over, so that it costs nothing from then on.
  */
 import type { Warmup } from '../../core/settings.ts';
 import type { Database } from '../database.ts';
@@ -11,12 +11,12 @@ import type { Database } from '../database.ts';
  */
 export async function endWarmup(db: Database, crawlId: string, warmup: Warmup): Promise<boolean> {
   const ended = await db.$executeRaw`
-    UPDATE crawls SET warm = true
-    WHERE id = ${crawlId} AND NOT warm
+    UPDATE crawls SET warmed_up = true
+    WHERE id = ${crawlId} AND NOT warmed_up
       AND (created_at <= now() - ${warmup.atMostMs} * interval '1 millisecond'
         OR ${warmup.pending} <= (SELECT count(*) FROM (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND status = 'Pending'
                                                        AND kind = 'page' LIMIT ${warmup.pending}) AS pending)
         OR NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId}
-                       AND (status = 'Queued' OR status = 'Pending' AND next_at IS NULL AND seed)))`;
+                       AND (status = 'Queued' OR status = 'Pending' AND next_attempt_at IS NULL AND is_seed)))`;
   return ended > 0;
 }

@@ -16,7 +16,7 @@ export interface Wait {
 
 /**
  * Returns whether the page's workflow may wait by itself. When too many of its domain do so already, the row goes back to
- * Pending with `next_at` and the workflow ends.
+ * Pending with `next_attempt_at` and the workflow ends.
  */
 export async function stepAside(
   tx: Queries,
@@ -27,7 +27,7 @@ export async function stepAside(
   const status = await statusFor(tx, settings, page, wait);
   await tx.$executeRaw`
     UPDATE pages SET status = ${status}::page_status, reason = ${wait.reason}, attempts = ${wait.attempts}::int,
-      next_at = ${new Date(wait.until)}, check_at = ${new Date(wait.until + FIRST_SIGN_MS)}, updated_at = now()
+      next_attempt_at = ${new Date(wait.until)}, check_at = ${new Date(wait.until + FIRST_SIGN_MS)}, updated_at = now()
     WHERE id = ${page.id}`;
   if (status === 'Pending') await refundPage(tx, page);
   return status !== 'Pending';

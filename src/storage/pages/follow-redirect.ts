@@ -34,21 +34,21 @@ export async function followRedirect(
     const full: SkipReason[] = [];
     await letIn(tx, settings, page.crawl_id, [followed], (reason) => full.push(reason));
     // Where a seed moved to is what people asked for: it counts, and comes in even where there is no room.
-    if (!page.seed && full[0] !== undefined) return { domains: [], refusal: notFollowed(full[0]) };
+    if (!page.is_seed && full[0] !== undefined) return { domains: [], refusal: notFollowed(full[0]) };
   }
   await insertPages(tx, {
     crawlId: page.crawl_id,
     order: settings.order,
     depth: page.depth,
-    hops: page.hops + 1,
-    seed: page.seed,
-    foundOn: page.id,
+    redirectCount: page.redirect_count + 1,
+    isSeed: page.is_seed,
+    foundOnId: page.id,
     kind: page.kind,
     // Without a type of its own it is as urgent as the page it stands for.
     pages: [{ ...followed, priority: followed.type === null ? page.priority : followed.priority }],
   });
   // People name a seed by its old address: where it moved to is what they meant.
-  if (page.seed) await widenScope(tx, page, hostnameOf(target));
+  if (page.is_seed) await widenScope(tx, page, hostnameOf(target));
   return { domains: [followed.domain], refusal };
 }
 
@@ -78,14 +78,14 @@ async function widenScope(tx: Queries, page: PageRow, host: string): Promise<voi
 }
 
 function refusalOf(settings: CrawlSettings, page: PageRow, target: string): string | null {
-  if (page.hops >= settings.maxRedirects)
+  if (page.redirect_count >= settings.maxRedirects)
     return `not followed: more than ${settings.maxRedirects} redirects in a row`;
   if (page.kind === 'sitemap') {
     if (!looksLikeSitemap(target)) return 'not followed: the target does not look like a sitemap';
     // What a robots.txt points to may be out of scope, and may move within its host.
     if (hostnameOf(target) === hostnameOf(page.url)) return null;
   }
-  if (page.seed) return null;
+  if (page.is_seed) return null;
   const reason = skipReasonFor(target, { ...settings, seedHosts: page.scope_hosts });
   return reason === null ? null : notFollowed(reason);
 }

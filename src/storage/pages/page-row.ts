@@ -18,8 +18,8 @@ export interface PageRow {
   kind: UrlKind;
   status: PageStatus;
   depth: number;
-  hops: number;
-  seed: boolean;
+  redirect_count: number;
+  is_seed: boolean;
   priority: number;
   keyword: string | null;
   attempts: number;
@@ -28,7 +28,7 @@ export interface PageRow {
 
 export async function lockPage(tx: Queries, pageId: string): Promise<PageRow | null> {
   const [page] = await tx.$queryRaw<PageRow[]>`
-    SELECT p.id, p.crawl_id, p.url, p.domain, p.kind::text, p.status::text, p.depth, p.hops, p.seed, p.priority, p.keyword,
+    SELECT p.id, p.crawl_id, p.url, p.domain, p.kind::text, p.status::text, p.depth, p.redirect_count, p.is_seed, p.priority, p.keyword,
            p.attempts, c.scope_hosts
     FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)} FOR UPDATE OF p`;
   return page ?? null;

@@ -101,7 +101,7 @@ export async function endPage(
     if (page === null) return { goesOn: false, domains: [] };
     if (isOpen(page.status)) {
       await tx.$executeRaw`
-        UPDATE pages SET status = ${end.status}::page_status, reason = ${end.reason}, next_at = NULL, updated_at = now(),
+        UPDATE pages SET status = ${end.status}::page_status, reason = ${end.reason}, next_attempt_at = NULL, updated_at = now(),
                          failed_at = CASE WHEN ${end.status} = 'Failed' THEN now() END
         WHERE id = ${page.id}`;
       if (page.status !== 'Pending') await refundPage(tx, page);
@@ -145,8 +145,8 @@ export async function recordRequest(
 function requestRow(request: RequestRow): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
-                          measured_from, rules_id, agent, status_code, duration_ms)
-    VALUES (${request.leaseId}, ${request.domain}, ${request.crawlId}, ${request.pageId}, ${request.purpose}::purpose,
+                          measured_from_lease_id, rules_id, product_token, status_code, duration_ms)
+    VALUES (${request.leaseId}, ${request.domain}, ${request.crawlId}, ${request.pageId}, ${request.purpose}::request_purpose,
             ${request.url}, ${new Date(request.startedAt)}, ${request.startedErrorMs}::int, ${request.minGapMs}::int,
             ${request.measuredFrom ?? null}, ${request.allowedBy?.rulesId ?? null}::bigint, ${request.allowedBy?.agent ?? null}, ${request.statusCode}::int, ${request.durationMs}::int)
     ON CONFLICT DO NOTHING`;
@@ -171,14 +171,14 @@ async function finish(
   const redirect = redirectTo === null ? null : await followRedirect(tx, settings, unit, page, redirectTo);
   const linked = parsed === null ? null : await registerLinks(tx, settings, unit, page, parsed.links);
   await tx.$executeRaw`
-    UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_at = NULL,
+    UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_attempt_at = NULL,
       status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null},
-      description = ${parsed?.description ?? null}, canonical = ${parsed?.canonical ?? null},
+      description = ${parsed?.description ?? null}, canonical_url = ${parsed?.canonical ?? null},
       language = ${parsed?.language ?? null}, detected_language = ${parsed?.detectedLanguage ?? null},
       content_type = ${content?.contentType ?? null}, content_hash = ${content?.contentHash ?? null},
       content_bytes = ${content?.bytes ?? null}::int, parsed_hash = ${parsed?.hash ?? null},
-      duplicate_of = (SELECT id FROM pages WHERE crawl_id = ${page.crawl_id} AND content_hash = ${content?.contentHash ?? null}
-                      AND duplicate_of IS NULL),
+      duplicate_of_id = (SELECT id FROM pages WHERE crawl_id = ${page.crawl_id} AND content_hash = ${content?.contentHash ?? null}
+                      AND duplicate_of_id IS NULL),
       links_found = ${parsed?.linksFound ?? 0}::int,
       links_skipped = ${parsed && linked && skippedOf(parsed, linked.skipped)}::jsonb,
       noindex = ${parsed?.noindex ?? content?.directives.noindex ?? false},

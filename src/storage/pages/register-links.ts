@@ -62,9 +62,9 @@ export async function registerLinks(
     crawlId: page.crawl_id,
     order: settings.order,
     depth: page.depth + 1,
-    hops: 0,
-    seed: false,
-    foundOn: page.id,
+    redirectCount: 0,
+    isSeed: false,
+    foundOnId: page.id,
     pages,
   });
   return { domains: [...new Set(pages.map(({ domain }) => domain))], skipped };

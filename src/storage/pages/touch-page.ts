@@ -7,7 +7,7 @@ export type Standing = { goesOn: true } | { goesOn: false; crawlOver: boolean };
 export async function signOfLife(db: Database, pageId: string, quietMs: number): Promise<Standing> {
   const [row] = await db.$queryRaw<{ crawl: string; touched: boolean }[]>`
     WITH touched AS (
-      UPDATE pages p SET status = 'Queued', next_at = NULL, reason = NULL, updated_at = now(),
+      UPDATE pages p SET status = 'Queued', next_attempt_at = NULL, reason = NULL, updated_at = now(),
                          check_at = now() + ${quietMs} * interval '1 millisecond'
       FROM crawls c WHERE p.id = ${BigInt(pageId)} AND c.id = p.crawl_id AND c.status = 'Running'
                       AND p.status IN ('Queued', 'Waiting')
@@ -29,7 +29,7 @@ export async function signOfLife(db: Database, pageId: string, quietMs: number):
 async function backToTheTable(db: Database, pageId: string): Promise<void> {
   await db.$executeRaw`
     WITH aside AS (
-      UPDATE pages SET status = 'Pending', reason = 'the crawl is paused', next_at = NULL, admitted_by = NULL,
+      UPDATE pages SET status = 'Pending', reason = 'the crawl is paused', next_attempt_at = NULL, admission_id = NULL,
                        updated_at = now()
       WHERE id = ${BigInt(pageId)} AND status IN ('Queued', 'Waiting')
       RETURNING crawl_id, kind)

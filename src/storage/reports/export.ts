@@ -10,7 +10,7 @@ export interface ExportedPage {
   reason: string | null;
   title: string | null;
   description: string | null;
-  canonical: string | null;
+  canonical_url: string | null;
   language: string | null;
   detected_language: string | null;
   depth: number;
@@ -95,7 +95,7 @@ const MOST_REDIRECTED_FROM = 100;
 
 async function readNeighbours(db: Database, crawlId: string, batch: readonly Batch[]): Promise<Neighbours> {
   const urls = batch.map((page) => page.url);
-  const originals = batch.flatMap((page) => (page.duplicateOf === null ? [] : [page.duplicateOf]));
+  const originals = batch.flatMap((page) => (page.duplicateOfId === null ? [] : [page.duplicateOfId]));
   const [redirects, originalPages] = await Promise.all([
     db.$queryRaw<{ redirect_to: string; urls: string[] }[]>`
       SELECT target AS redirect_to, array_agg(source.url ORDER BY source.id) AS urls
@@ -119,7 +119,7 @@ function toExported({ attempted, ...page }: Batch, around: Neighbours): Exported
     reason: page.reason,
     title: page.title,
     description: page.description,
-    canonical: page.canonical,
+    canonical_url: page.canonicalUrl,
     language: page.language,
     detected_language: page.detectedLanguage,
     depth: page.depth,
@@ -130,7 +130,7 @@ function toExported({ attempted, ...page }: Batch, around: Neighbours): Exported
     redirected_from: around.redirectedFrom.get(page.url) ?? [],
     content_type: page.contentType,
     content_hash: page.contentHash,
-    duplicate_of: page.duplicateOf === null ? null : (around.urlOf.get(page.duplicateOf) ?? null),
+    duplicate_of: page.duplicateOfId === null ? null : (around.urlOf.get(page.duplicateOfId) ?? null),
     noindex: page.noindex,
     lastmod: page.lastmod,
     parsed_hash: page.parsedHash,

@@ -17,9 +17,9 @@ const SHOWN = {
   depth: true,
   priority: true,
   rank: true,
-  seed: true,
+  isSeed: true,
   attempts: true,
-  nextAt: true,
+  nextAttemptAt: true,
   redirectTo: true,
   statusCode: true,
   title: true,
@@ -49,7 +49,7 @@ export interface PageReport {
   /** Only for a page that is Pending and due: how many of its kind are admitted before it in its domain, and how many of any kind have begun. */
   before: { pending: number; queued: number } | null;
   /** null: its robots.txt is in order, or not asked for yet. */
-  robotsTrouble: { error: string; since: Date; heldUntil: Date } | null;
+  robotsTrouble: { error: string; since: Date; retryAt: Date } | null;
   /** The redirects that lead here, and on from here. */
   chain: ChainLink[];
 }
@@ -62,7 +62,7 @@ export async function readPage(db: Database, rawUrl: string, crawlId?: string): 
   const { crawl, maxRedirects } = found;
   const [attempts, before, robotsTrouble, chain] = await Promise.all([
     db.pageCrawl.findMany({ where: { pageId: page.id }, orderBy: { attempt: 'asc' } }),
-    page.status === 'Pending' && page.nextAt === null ? countBefore(db, page) : null,
+    page.status === 'Pending' && page.nextAttemptAt === null ? countBefore(db, page) : null,
     findRobotsTrouble(db, page),
     readChain(db, page, maxRedirects),
   ]);
@@ -81,7 +81,7 @@ async function findCrawl(
     status: row.status,
     maximumAttempts: retry.maximumAttempts,
     window,
-    warmup: row.warm
+    warmup: row.warmedUp
       ? null
       : { pending: warmup.pending, until: new Date(row.createdAt.getTime() + warmup.atMostMs) },
     budget: row.maxPages === null ? null : { maxPages: row.maxPages, reserved: row.pagesReserved },
@@ -133,7 +133,7 @@ async function countBefore(
   const [pending, queued] = await Promise.all([
     db.page.count({
       where: {
-        ...{ crawlId, domain, kind, status: 'Pending', nextAt: null },
+        ...{ crawlId, domain, kind, status: 'Pending', nextAttemptAt: null },
         OR: [
           { priority: { lt: priority } },
           { priority, rank: { lt: rank } },
@@ -149,9 +149,9 @@ async function countBefore(
 async function findRobotsTrouble(db: Database, { url }: ReportedPage): Promise<PageReport['robotsTrouble']> {
   const row = await db.robots.findUnique({
     where: { origin: originOf(url) },
-    select: { error: true, heldUntil: true, fetchedAt: true, failingSince: true },
+    select: { error: true, retryAt: true, fetchedAt: true, failingSince: true },
   });
   // Rules that could be read once hold while a refresh fails.
-  if (!row?.error || row.heldUntil === null || row.fetchedAt !== null) return null;
-  return { error: row.error, since: row.failingSince ?? row.heldUntil, heldUntil: row.heldUntil };
+  if (!row?.error || row.retryAt === null || row.fetchedAt !== null) return null;
+  return { error: row.error, since: row.failingSince ?? row.retryAt, retryAt: row.retryAt };
 }

@@ -111,7 +111,7 @@ export interface OpenPage {
   url: string;
   status: PageStatus;
   attempts: number;
-  nextAt: Date | null;
+  nextAttemptAt: Date | null;
   reason: string | null;
 }
 
@@ -119,8 +119,8 @@ export interface OpenPage {
 export async function readOpenPages(db: Database, crawlId: string, most: number): Promise<OpenPage[]> {
   return db.page.findMany({
     where: { crawlId, status: { in: ['Queued', 'Waiting'] } },
-    select: { url: true, status: true, attempts: true, nextAt: true, reason: true },
-    orderBy: [{ nextAt: { sort: 'asc', nulls: 'first' } }, { priority: 'asc' }, { id: 'asc' }],
+    select: { url: true, status: true, attempts: true, nextAttemptAt: true, reason: true },
+    orderBy: [{ nextAttemptAt: { sort: 'asc', nulls: 'first' } }, { priority: 'asc' }, { id: 'asc' }],
     take: most,
   });
 }

@@ -53,9 +53,9 @@ interface RequestRow {
   started_at: Date;
   started_error_ms: number;
   min_gap_ms: number;
-  measured_from: string | null;
+  measured_from_lease_id: string | null;
   rules_id: bigint | null;
-  agent: string | null;
+  product_token: string | null;
 }
 
 /** After the last one instead of by offset: a batch further on costs the same as the first. */
@@ -64,7 +64,7 @@ async function* requestsTo(db: Database, domain: string): AsyncGenerator<Recorde
   for (;;) {
     const rows: RequestRow[] = await db.$queryRaw<RequestRow[]>`
       SELECT lease_id, crawl_id, url, purpose = 'robots' AS is_robots, started_at, started_error_ms, min_gap_ms,
-             measured_from, rules_id, agent
+             measured_from_lease_id, rules_id, product_token
       FROM requests WHERE domain = ${domain} AND (started_at, lease_id) > (${last.started_at}, ${last.lease_id})
       ORDER BY started_at, lease_id LIMIT ${BATCH}`;
     for (const row of rows) yield toRequest(domain, row);
@@ -84,11 +84,11 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
     startedAtMs: row.started_at.getTime(),
     startedErrorMs: row.started_error_ms,
     minGapMs: row.min_gap_ms,
-    measuredFrom: row.measured_from,
+    measuredFrom: row.measured_from_lease_id,
     allowedBy:
-      row.rules_id === null || row.agent === null
+      row.rules_id === null || row.product_token === null
         ? null
-        : { rulesId: row.rules_id.toString(), agent: row.agent },
+        : { rulesId: row.rules_id.toString(), agent: row.product_token },
   };
 }
 
