@@ -8,9 +8,9 @@ import { createKeyedLimiter } from '../src/core/keyed-limiter.ts';
 import type { AdmittedPage } from '../src/core/page-input.ts';
 import {
   type CrawlRecord,
+  checkAllPagesSoon,
   endCrawl,
   findCrawl,
-  lookAfterAll,
   openCrawl as open,
   readCrawl,
   setPaused,
@@ -21,7 +21,7 @@ import {
   cancelBeyondBudget,
   countPages,
   findStalled,
-  nothingUnderWay,
+  hasNoAdmittedPages,
 } from '../src/storage/frontier/sweep.ts';
 import { pageWorkflowId } from '../workflows/ids.ts';
 import type { Deps } from './deps.ts';
@@ -59,7 +59,7 @@ export function createCrawlSteps(deps: Deps): CrawlSteps {
       const { settings } = await deps.crawlOf(crawlId);
       const admitted = await admitDue(db, crawlId, settings, by);
       const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
-      if (await nothingUnderWay(db, crawlId)) await cancelBeyondBudget(db, crawlId);
+      if (await hasNoAdmittedPages(db, crawlId)) await cancelBeyondBudget(db, crawlId);
       const { pages, found, open } = await countPages(db, crawlId);
       if (open === 0) await endCrawl(db, crawlId, 'Completed', null);
       const { status } = await readCrawl(db, crawlId);
@@ -86,7 +86,7 @@ async function resume({ db }: Deps, crawlId: string): Promise<CrawlRecord | null
   const known = await findCrawl(db, crawlId);
   if (known === null) return null;
   if (known.status === 'Running' || known.status === 'Paused' || known.status === 'Cancelling') {
-    await lookAfterAll(db, crawlId);
+    await checkAllPagesSoon(db, crawlId);
     return known;
   }
   throw badInput(`The crawl "${crawlId}" is ${known.status}: choose another id.`);

@@ -18,7 +18,7 @@ import { insertPages, newPage } from '../src/storage/frontier/insert-pages.ts';
 import { admitDue, countPages, findStalled } from '../src/storage/frontier/sweep.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { recordAttempt } from '../src/storage/pages/record-attempt.ts';
-import { signOfLife } from '../src/storage/pages/touch-page.ts';
+import { touchPage } from '../src/storage/pages/touch-page.ts';
 import { log } from './environment.ts';
 import { checkResult, median } from './results.ts';
 
@@ -102,7 +102,7 @@ class FrontierCrawl {
       foundOnId: null,
       pages,
     };
-    await this.db.atomically((tx) => insertPages(tx, found));
+    await this.db.inTransaction((tx) => insertPages(tx, found));
     this.known += count;
   }
 
@@ -116,7 +116,7 @@ class FrontierCrawl {
 
   private async onePage(): Promise<void> {
     const pageId = this.admitted.shift() ?? (await this.admitFirst('nobody'));
-    await signOfLife(this.db, pageId, STALLED_AFTER_MS);
+    await touchPage(this.db, pageId, STALLED_AFTER_MS);
     await recordAttempt(this.db, this.settings, 'host', this.success(pageId));
     const next = await admit(this.db, { ...this.admission(pageId), domains: [HOST] });
     this.admitted.push(...next.map((page) => page.pageId));
@@ -130,8 +130,13 @@ class FrontierCrawl {
     return first;
   }
 
-  private admission(by: string) {
-    return { crawlId: this.crawlId, window: this.settings.window, warmup: this.settings.warmup, by };
+  private admission(admissionId: string) {
+    return {
+      crawlId: this.crawlId,
+      window: this.settings.window,
+      warmup: this.settings.warmup,
+      admissionId,
+    };
   }
 
   private async sweep(): Promise<void> {

@@ -17,7 +17,7 @@ import {
   type ResponseHeaders,
 } from '../../src/http/index.ts';
 import { readDirectives } from '../../src/robots/index.ts';
-import type { EarlierCopy } from '../../src/storage/pages/cached-copy.ts';
+import type { CachedCopy } from '../../src/storage/pages/cached-copy.ts';
 import { normaliseRedirect } from '../../src/urls/index.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
 import type { ContentPolicy } from './content-policy.ts';
@@ -33,7 +33,7 @@ export interface PageRequest {
   policy: ContentPolicy;
   url: string;
   /** The copy that the server was asked to confirm. */
-  earlier: EarlierCopy | null;
+  earlier: CachedCopy | null;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -121,7 +121,7 @@ function directivesOf(headers: ResponseHeaders, userAgent: string): RobotsDirect
 /** The server confirms the copy: it is this page's content, and is parsed again. */
 function confirmed(
   { policy, userAgent }: PageRequest,
-  copy: EarlierCopy,
+  copy: CachedCopy,
   headers: ResponseHeaders,
 ): Classified {
   const directives = directivesOf(headers, userAgent);

@@ -4,7 +4,7 @@ import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { type AllowedBy, type AttemptReport, reportWithoutRequest } from '../../src/core/attempt.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import { identityHeaders, isTimeout, sendRequest } from '../../src/http/index.ts';
-import { type EarlierCopy, findEarlierCopy } from '../../src/storage/pages/cached-copy.ts';
+import { type CachedCopy, findCachedCopy } from '../../src/storage/pages/cached-copy.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
@@ -103,14 +103,14 @@ async function usableCopy(
   { db, store }: Deps,
   policy: ContentPolicy,
   url: string,
-): Promise<EarlierCopy | null> {
-  const copy = await findEarlierCopy(db, url);
+): Promise<CachedCopy | null> {
+  const copy = await findCachedCopy(db, url);
   if (copy === null || policy.kindOf(copy.type) === null) return null;
   return (await store.has(copy.contentHash)) ? copy : null;
 }
 
 /** RFC 9110, 13.1: a server that knows both headers uses the first. */
-function conditions(copy: EarlierCopy | null): Record<string, string> {
+function conditions(copy: CachedCopy | null): Record<string, string> {
   return {
     ...(copy?.etag ? { 'if-none-match': copy.etag } : {}),
     ...(copy?.lastModified ? { 'if-modified-since': copy.lastModified } : {}),

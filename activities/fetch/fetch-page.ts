@@ -7,7 +7,7 @@ import type { Activities, FetchInput, FetchOutcome } from '../../src/core/activi
 import { messageOf } from '../../src/core/errors.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
 import { crawlStatus } from '../../src/storage/crawls.ts';
-import { unclaimRobots } from '../../src/storage/robots.ts';
+import { releaseRobotsClaim } from '../../src/storage/robots.ts';
 import { originOf } from '../../src/urls/index.ts';
 import { readClocks } from '../../src/worker/server-clock.ts';
 import type { Deps } from '../deps.ts';
@@ -51,7 +51,7 @@ async function useLease(deps: Deps, input: FetchInput, lease: LeaseKeeper): Prom
   const status = await crawlStatus(deps.db, input.crawlId);
   if (status !== 'Running') {
     // Its page stops: another crawl's page must not wait for it to read robots.txt.
-    if (input.robotsHop !== null) await unclaimRobots(deps.db, input.robotsHop.origin);
+    if (input.robotsHop !== null) await releaseRobotsClaim(deps.db, input.robotsHop.origin);
     return { kind: 'refused', reason: `the crawl is ${status}` };
   }
   if (input.robotsHop !== null) return fetchRobots(deps, input, lease, input.robotsHop);

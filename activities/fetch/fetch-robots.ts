@@ -17,7 +17,13 @@ import {
   type RobotsResponse,
   readRobotsResponse,
 } from '../../src/robots/index.ts';
-import { extendClaim, knowsRobots, type Reader, saveRules, unclaimRobots } from '../../src/storage/robots.ts';
+import {
+  extendRobotsClaim,
+  hasRobotsTxt,
+  type RobotsReader,
+  releaseRobotsClaim,
+  saveRobotsRules,
+} from '../../src/storage/robots.ts';
 import { politenessKey } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
@@ -53,19 +59,19 @@ export async function fetchRobots(
   if (exchange.kind === 'refused') return notSent(deps, target, exchange.reason);
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
     await lease.record();
-    await unclaimRobots(db, target.origin);
+    await releaseRobotsClaim(db, target.origin);
     throw new Error(exchange.message);
   }
   if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.wasStalled) {
     // This says nothing about the site: neither its pages nor the next try wait for our own stall.
     await lease.report();
     await lease.record();
-    await unclaimRobots(db, target.origin);
+    await releaseRobotsClaim(db, target.origin);
     return { kind: 'internal-error', reason: OWN_STALL, sent: lease.sent, counts: lease.sent };
   }
   if (exchange.kind === 'error' && exchange.errorKind === 'forbidden' && target.hop === 0) {
     // The page has the same address: reject it now, instead of waiting for a robots.txt that nobody may fetch.
-    await unclaimRobots(db, target.origin);
+    await releaseRobotsClaim(db, target.origin);
     return { kind: 'attempt', report: forbiddenReport(exchange.message) };
   }
   const verdict = verdictOf(exchange, target);
@@ -82,12 +88,12 @@ export async function fetchRobots(
     case 'allow-all': {
       if (hasCrawlDelay && !delivered) {
         // Stored now, the rules would be fresh for a day in which the throttle does not know their Crawl-delay.
-        await unclaimRobots(db, target.origin);
+        await releaseRobotsClaim(db, target.origin);
         const reason = 'the Crawl-delay of robots.txt could not be reported to the throttle';
         return { kind: 'internal-error', reason, sent: lease.sent, counts: lease.sent };
       }
       const cacheControl = exchange.kind === 'response' ? exchange.headers['cache-control'] : undefined;
-      await saveRules(db, target.origin, {
+      await saveRobotsRules(db, target.origin, {
         ...reader,
         body: verdict.kind === 'rules' ? verdict.text : null,
         statusCode,
@@ -97,7 +103,7 @@ export async function fetchRobots(
       return { kind: 'robots-read' };
     }
     case 'redirect':
-      await extendClaim(db, target.origin, claimMs(deps));
+      await extendRobotsClaim(db, target.origin, claimMs(deps));
       return {
         kind: 'robots-moved',
         hop: {
@@ -126,12 +132,12 @@ function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: Ro
 async function reportCrawlDelay(
   { db, config, log }: Deps,
   lease: LeaseKeeper,
-  { origin, domain, agent }: Reader & { origin: string },
+  { origin, domain, agent }: RobotsReader & { origin: string },
   verdict: RobotsResponse,
 ): Promise<boolean> {
   if (verdict.kind !== 'rules' && verdict.kind !== 'allow-all') return false;
   // A robots.txt that is gone takes its Crawl-delay with it. If none was known, there is nothing to report.
-  if (verdict.kind === 'allow-all' && !(await knowsRobots(db, origin))) return false;
+  if (verdict.kind === 'allow-all' && !(await hasRobotsTxt(db, origin))) return false;
   const delayMs =
     verdict.kind === 'rules' ? parseRobots(verdict.text, { origin, token: agent }).crawlDelayMs : null;
   const { maxCrawlDelayMs } = config.throttle;
@@ -147,6 +153,6 @@ async function reportCrawlDelay(
 
 /** Nothing was sent: the claim is free for the next page, unless a redirect is being followed, which asks again. */
 async function notSent({ db }: Deps, target: RobotsHop, reason: string): Promise<FetchOutcome> {
-  if (target.hop === 0) await unclaimRobots(db, target.origin);
+  if (target.hop === 0) await releaseRobotsClaim(db, target.origin);
   return { kind: 'refused', reason };
 }

@@ -4,8 +4,8 @@ import { formatDuration } from '../../src/core/format.ts';
 import type { Lease } from '../../src/core/slot-protocol.ts';
 import { productToken } from '../../src/http/index.ts';
 import { type RobotsAnswer, robotsUrl } from '../../src/robots/index.ts';
-import { knownForMs } from '../../src/storage/pages/page-age.ts';
-import { consultRobots } from '../../src/storage/robots.ts';
+import { pageAgeMs } from '../../src/storage/pages/page-row.ts';
+import { lookUpRobots } from '../../src/storage/robots.ts';
 import { originOf } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 
@@ -40,8 +40,8 @@ export async function decideByRobots(
   const origin = originOf(url);
   const { config, db, robotsRules } = deps;
   const agent = productToken(config.userAgent);
-  const asked = { origin, domain, agent, claimMs: claimMs(deps), oldRulesDo: justTried };
-  const stored = await consultRobots(db, asked);
+  const asked = { origin, domain, agent, claimMs: claimMs(deps), acceptStale: justTried };
+  const stored = await lookUpRobots(db, asked);
   switch (stored.kind) {
     case 'claimed':
       return { kind: 'read-robots' };
@@ -82,7 +82,7 @@ export async function isPatienceOver(
   failingForMs: number,
 ): Promise<boolean> {
   const { outageGiveUpMs } = config.robots;
-  return failingForMs > outageGiveUpMs && (await knownForMs(db, pageId)) > outageGiveUpMs;
+  return failingForMs > outageGiveUpMs && (await pageAgeMs(db, pageId)) > outageGiveUpMs;
 }
 
 export function givenUp(reason: string, failingForMs: number): string {

@@ -1,7 +1,7 @@
 /** A robots.txt that is unavailable: what this means for its origin, and for the page that found out. */
 import type { Activities, RobotsUnavailable, RobotsUnavailableResult } from '../../src/core/activities.ts';
 import { reportWithoutRequest } from '../../src/core/attempt.ts';
-import { saveUnreachable } from '../../src/storage/robots.ts';
+import { saveRobotsFailure } from '../../src/storage/robots.ts';
 import { jitteredEnd } from '../../src/throttle/numbers.ts';
 import type { Deps } from '../deps.ts';
 import { givenUp, isPatienceOver } from './robots-decision.ts';
@@ -18,7 +18,7 @@ export async function holdOrigin(
 ): Promise<RobotsUnavailableResult> {
   const { robots, throttle } = deps.config;
   const longestBlockMs = jitteredEnd(0, throttle.maxRetryAfterMs, () => 1);
-  const hold = await saveUnreachable(deps.db, origin, { error, ...options, ...robots, longestBlockMs });
+  const hold = await saveRobotsFailure(deps.db, origin, { error, ...options, ...robots, longestBlockMs });
   // The last known rules stay in force, for this page as for every other.
   if (hold.rulesKnown) return { kind: 'robots-read' };
   const reason = `robots.txt of ${origin}: ${error}`;

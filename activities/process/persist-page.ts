@@ -11,12 +11,12 @@ import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
 import { admit } from '../../src/storage/frontier/admit.ts';
 import { admitSitemaps } from '../../src/storage/frontier/admit-sitemaps.ts';
-import { announceSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
-import { nothingUnderWay } from '../../src/storage/frontier/sweep.ts';
-import { recordWait } from '../../src/storage/pages/defer-page.ts';
-import { unlessNeverAllowed } from '../../src/storage/pages/never-allowed.ts';
+import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
+import { hasNoAdmittedPages } from '../../src/storage/frontier/sweep.ts';
+import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
 import type { Recorded } from '../../src/storage/pages/page-row.ts';
-import { endPage, type ParsedRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
+import { closePage, type ParsedRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
+import { blockedIfRobotsNeverRead } from '../../src/storage/pages/robots-never-read.ts';
 import { sweepSignal } from '../../workflows/messages.ts';
 import type { Deps } from '../deps.ts';
 import { toPageFault } from '../errors.ts';
@@ -59,16 +59,20 @@ async function persist(
 ): Promise<PersistResult> {
   const { settings } = await deps.crawlOf(input.crawlId);
   const { goesOn: continues, domains } = await record(deps, settings, input, parsed);
-  const admission = { crawlId: input.crawlId, by: occasionOf(input), domains: [...new Set(domains)] };
+  const admission = {
+    crawlId: input.crawlId,
+    admissionId: admissionIdFor(input),
+    domains: [...new Set(domains)],
+  };
   if (settings.sitemaps) await admitSitemaps(deps.db, admission);
   const start = await admit(deps.db, {
     ...admission,
     window: settings.window,
     warmup: settings.warmup,
     // Otherwise many hosts that are found together would all fill their windows at the same moment.
-    atOnce: Math.ceil(settings.window / 2),
+    maxPerDomain: Math.ceil(settings.window / 2),
   });
-  if (!continues && start.length === 0 && (await nothingUnderWay(deps.db, input.crawlId)))
+  if (!continues && start.length === 0 && (await hasNoAdmittedPages(deps.db, input.crawlId)))
     await requestSweep(deps, input.crawlId);
   return { continues, start };
 }
@@ -83,15 +87,15 @@ async function record(
   switch (event.kind) {
     case 'ended':
       if (event.request !== undefined) await createRecordRequest(deps)({ ...event.request, crawlId, pageId });
-      return endPage(db, pageId, event);
+      return closePage(db, pageId, event);
     case 'waiting':
-      return recordWait(db, settings, pageId, event);
+      return deferWithoutAttempt(db, settings, pageId, event);
     case 'attempt': {
       const { attempt, slotWaitMs, retryAt } = event;
       const announced = settings.sitemaps
-        ? await announceSitemaps(db, settings, config.politenessKey, pageId)
+        ? await registerAnnouncedSitemaps(db, settings, config.politenessKey, pageId)
         : [];
-      const report = await unlessNeverAllowed(db, pageId, event.report);
+      const report = await blockedIfRobotsNeverRead(db, pageId, event.report);
       const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, {
         crawlId,
         pageId,
@@ -148,7 +152,7 @@ function recordOfSitemap({ entries, skipped }: SitemapCounts): ParsedRecord {
 }
 
 /** The same for every run of one persist and different for the next: see `admission_id`. */
-function occasionOf({ pageId, event }: PersistInput): string {
+function admissionIdFor({ pageId, event }: PersistInput): string {
   switch (event.kind) {
     case 'attempt':
       return `${pageId}:attempt:${event.attempt}`;

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { Activities, SitemapInput, SitemapResult } from '../../src/core/activities.ts';
 import { MAX_SITEMAP_BYTES, readSitemap as read } from '../../src/sitemaps/index.ts';
-import { registerEntries } from '../../src/storage/frontier/register-sitemap-entries.ts';
+import { registerSitemapEntries } from '../../src/storage/frontier/register-sitemap-entries.ts';
 import { type SkipCounts, sumSkips } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 import { toPageFault } from '../errors.ts';
@@ -31,7 +31,7 @@ async function readIntoFrontier(
   let skipped: SkipCounts = {};
   const { format, entries, tooLong, cut } = await read(store.stream(contentHash), source, async (batch) => {
     context.cancellationSignal.throwIfAborted();
-    const registered = await registerEntries(db, {
+    const registered = await registerSitemapEntries(db, {
       settings,
       unit: config.politenessKey,
       pageId,

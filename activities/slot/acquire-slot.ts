@@ -3,8 +3,8 @@ import type { Activities } from '../../src/core/activities.ts';
 import { politenessFor } from '../../src/core/domain-politeness.ts';
 import { createKeyedLimiter } from '../../src/core/keyed-limiter.ts';
 import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
-import { knownForMs } from '../../src/storage/pages/page-age.ts';
-import { signOfLife } from '../../src/storage/pages/touch-page.ts';
+import { pageAgeMs } from '../../src/storage/pages/page-row.ts';
+import { touchPage } from '../../src/storage/pages/touch-page.ts';
 import type { Deps } from '../deps.ts';
 import { askThrottle } from './throttle-client.ts';
 
@@ -14,7 +14,7 @@ const MAX_ASKS_IN_FLIGHT = 4;
 export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
   const limit = createKeyedLimiter(MAX_ASKS_IN_FLIGHT);
   return async function acquireSlot({ pageId, domain, ask, asks }) {
-    const standing = await signOfLife(deps.db, pageId, deps.config.asking.quietMs);
+    const standing = await touchPage(deps.db, pageId, deps.config.asking.quietMs);
     if (!standing.goesOn) return { kind: 'page-over', crawlOver: standing.crawlOver };
     const polite = await withDomainRules(deps, domain, ask);
     const answer = await limit(domain, () => askThrottle(deps, domain, polite, `${ask.ticket}:${asks}`));
@@ -35,5 +35,5 @@ async function withPagePatience(
   answer: SlotAnswer,
 ): Promise<SlotAnswer> {
   if (answer.kind !== 'down' || !answer.givenUp) return answer;
-  return { ...answer, givenUp: (await knownForMs(db, pageId)) >= config.throttle.outageGiveUpMs };
+  return { ...answer, givenUp: (await pageAgeMs(db, pageId)) >= config.throttle.outageGiveUpMs };
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Database } from '../storage/database.ts';
-import { isDatabaseAway } from '../storage/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
 import { type Progress, readProgress } from '../storage/reports/progress.ts';
 import type { RunningWorker } from '../worker/worker.ts';
 import { waitForEnd } from './connect/crawls.ts';
@@ -51,7 +51,7 @@ export async function watchCrawl({
     try {
       progress = await retryWhileUnavailable(read, {
         what: 'Postgres',
-        isUnavailable: isDatabaseAway,
+        isUnavailable: isDatabaseUnavailable,
         log: display.log,
         signal,
       });

@@ -1,10 +1,10 @@
-/** Crawls: opened once, ended once, read by everybody. */
+/** Crawls: opened once and ended once. */
 
 import type { CrawlSettings, Seed } from '../core/settings.ts';
 import { hostnameOf, type PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
 import { insertPages, newPage } from './frontier/insert-pages.ts';
-import { letIn } from './frontier/url-quotas.ts';
+import { withinQuotas } from './frontier/url-quotas.ts';
 import type { Prisma } from './generated/client.ts';
 
 export interface CrawlRecord {
@@ -15,8 +15,8 @@ export interface CrawlRecord {
 }
 
 /**
- * Opens the crawl with its seeds, or finds it open already: run again it changes nothing, so a crawl whose workflow was
- * lost is taken up where it stood, with the settings it began with.
+ * Opens the crawl with its seeds. Repeated, it changes nothing, so a crawl whose workflow was lost is resumed with the settings
+ * it was opened with.
  */
 export async function openCrawl(
   db: Database,
@@ -24,7 +24,7 @@ export async function openCrawl(
 ): Promise<CrawlRecord> {
   const { settings, unit } = crawl;
   const urls = crawl.seeds.map(({ url }) => url);
-  await db.atomically(async (tx) => {
+  await db.inTransaction(async (tx) => {
     const opened = await tx.$executeRaw`
       INSERT INTO crawls (id, seeds, settings, scope_hosts, max_pages, warmed_up)
       VALUES (${crawl.id}, ${urls}, ${JSON.stringify(settings)}::jsonb, ${[...new Set(urls.map(hostnameOf))]},
@@ -35,8 +35,8 @@ export async function openCrawl(
       const page = newPage(settings, unit, url, keyword);
       return { ...page, priority: priority ?? page.priority };
     });
-    // They take their places, but are let in even where there is none: people asked for them.
-    await letIn(tx, settings, crawl.id, seeds, () => {});
+    // Seeds are counted against the quotas, but accepted over quota: the user asked for them.
+    await withinQuotas(tx, settings, crawl.id, seeds, () => {});
     await insertPages(tx, {
       crawlId: crawl.id,
       order: settings.order,
@@ -72,13 +72,13 @@ export function toSettings(stored: Prisma.JsonValue): CrawlSettings {
   return stored as unknown as CrawlSettings;
 }
 
-/** Whoever takes a crawl up does not know which of its pages still have a workflow: the next sweeps look at all. */
-export async function lookAfterAll(db: Database, id: string): Promise<void> {
+/** After a crawl is resumed, it is unknown which of its pages still have a workflow: the next sweeps check all of them. */
+export async function checkAllPagesSoon(db: Database, id: string): Promise<void> {
   await db.$executeRaw`
     UPDATE pages SET check_at = now() WHERE crawl_id = ${id} AND status IN ('Queued', 'Waiting')`;
 }
 
-/** Cheaper than the whole record: read before every fetch. */
+/** Cheaper than the whole record: this is read before every fetch. */
 export async function crawlStatus(db: Database, id: string): Promise<CrawlRecord['status'] | 'unknown'> {
   const [row] = await db.$queryRaw<
     { status: CrawlRecord['status'] }[]
@@ -87,8 +87,8 @@ export async function crawlStatus(db: Database, id: string): Promise<CrawlRecord
 }
 
 /**
- * Pausing is a word in the crawl's row: from then on nothing is admitted, and a page that is granted a slot, or wakes, steps
- * aside. True when the crawl now is as asked; false: it has ended or is being cancelled, or there is none.
+ * While the row says Paused, nothing is admitted, and a page that gets a slot or wakes up returns to the frontier. Returns false
+ * if the crawl has ended, is being cancelled, or does not exist.
  */
 export async function setPaused(db: Database, id: string, paused: boolean): Promise<boolean> {
   const { count } = await db.crawl.updateMany({

@@ -1,53 +1,52 @@
-/** The one way to Postgres: a Prisma client and raw SQL over one pool. */
+/** The connection to Postgres: a Prisma client and raw SQL on one pool. */
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
-import { BY_INDEX, type Heard, type RawSql, rawSql, TYPES } from './raw-sql.ts';
+import { BY_INDEX, createRawSql, type OnStatement, type RawSql, TYPES } from './raw-sql.ts';
 
 export type Database = Omit<PrismaClient, keyof RawSql> & RawSql;
 
-/** More than Prisma's own 2 s and 5 s: a busy machine must get through at some time. */
+/** Longer than Prisma's defaults of 2 s and 5 s, for a busy machine. */
 const TRANSACTIONS = { maxWait: 10_000, timeout: 30_000 };
 
 /**
- * Neither Prisma nor pg tries anything again by itself, and so it should be: a step that failed is tried again as a whole, by
- * Temporal. Longer than any statement may take: what has not been answered by then never will be, because the network
- * swallowed it without a word.
+ * Longer than any statement may take: a statement without an answer by then was lost by the network. Neither Prisma nor pg
+ * retries anything, which is intended: Temporal retries the whole step.
  */
-const ANSWER_WITHIN_MS = 60_000;
+const QUERY_TIMEOUT_MS = 60_000;
 
 export interface DatabaseOptions {
   connections?: number;
-  /** For tests that look at what is sent. */
-  heard?: Heard;
+  /** For tests that inspect the statements. */
+  onStatement?: OnStatement;
 }
 
 export function openDatabase(
   databaseUrl: string,
-  { connections = 10, heard = () => {} }: DatabaseOptions = {},
+  { connections = 10, onStatement = () => {} }: DatabaseOptions = {},
 ): Database {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: connections,
     connectionTimeoutMillis: TRANSACTIONS.maxWait,
-    query_timeout: ANSWER_WITHIN_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     types: TYPES,
     onConnect: (client) => client.query(BY_INDEX),
   });
-  // An idle connection that breaks has nobody to tell; the next query opens another or says why it cannot.
+  // An idle connection broke. The next query opens another one, or reports why it cannot.
   pool.on('error', () => {});
   const adapter = new PrismaPg(pool, { disposeExternalPool: true });
   const client = new PrismaClient({ adapter, transactionOptions: TRANSACTIONS });
-  return overlaid(client, rawSql(pool, heard));
+  return overlay(client, createRawSql(pool, onStatement));
 }
 
 /** `base` with some of its members replaced. A Prisma client is a proxy itself and cannot be copied. */
-function overlaid<Base extends object, Over extends object>(
+function overlay<Base extends object, Over extends object>(
   base: Base,
   over: Over,
 ): Omit<Base, keyof Over> & Over;
-function overlaid(base: object, over: object): object {
+function overlay(base: object, over: object): object {
   return new Proxy(base, {
     get: (target, key) => Reflect.get(key in over ? over : target, key),
   });

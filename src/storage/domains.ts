@@ -1,4 +1,4 @@
-/** What a throttle learned, kept over its end. Only the throttle of a domain writes its row. */
+/** The state of throttles, kept from one execution to the next. Only the throttle of a domain writes its row. */
 
 import {
   type DomainStats,
@@ -12,8 +12,8 @@ import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
 
 /**
- * Reads the row and marks it unclean, in one step: from now on a crash must not look like an orderly end. What it assures
- * covers the leases of this life and, after a crash, those of the last one, which may still be out.
+ * Reads the row and marks it as not clean in one transaction: from now on a crash must not look like an orderly end. The
+ * persisted bounds cover the leases of this execution and, after a crash, those of the last one, which may still be in use.
  */
 export async function openDomain(db: Database, name: string, bounds: PersistedBounds): Promise<OpenedDomain> {
   return db.$transaction(async (tx) => {
@@ -32,16 +32,16 @@ export async function openDomain(db: Database, name: string, bounds: PersistedBo
       data: {
         clean: false,
         epoch: { increment: 1 },
-        lastGapMs: persistedBounds.maxGapMs,
-        startWindowMs: persistedBounds.maxStartWindowMs,
+        maxGapMs: persistedBounds.maxGapMs,
+        maxStartWindowMs: persistedBounds.maxStartWindowMs,
         updatedAt: new Date(),
       },
     });
-    return { stored: seen ? toStored(row) : null, persistedBounds, epoch };
+    return { stored: seen ? toStoredDomain(row) : null, persistedBounds, epoch };
   });
 }
 
-/** A life that was followed by another has nothing to say any more: its late write would undo what the next one knows. */
+/** A write with an older epoch is ignored: it would undo what the next execution of the throttle has learned. */
 export async function saveDomain(
   db: Database,
   name: string,
@@ -53,8 +53,8 @@ export async function saveDomain(
     data: {
       clean: stored.clean,
       lastStartAt: stored.lastStart === null ? null : new Date(stored.lastStart),
-      lastGapMs: stored.maxGapMs,
-      startWindowMs: stored.maxStartWindowMs,
+      maxGapMs: stored.maxGapMs,
+      maxStartWindowMs: stored.maxStartWindowMs,
       delayMinMs: stored.delay?.minMs ?? null,
       delayMaxMs: stored.delay?.maxMs ?? null,
       paused: stored.paused,
@@ -70,7 +70,7 @@ export async function saveDomain(
   });
 }
 
-export function toStored(row: Domain): StoredDomain {
+export function toStoredDomain(row: Domain): StoredDomain {
   return {
     clean: row.clean,
     lastStart: row.lastStartAt?.getTime() ?? null,
@@ -83,7 +83,7 @@ export function toStored(row: Domain): StoredDomain {
     paused: row.paused,
     backoffMs: row.backoffMs,
     blockedUntil: row.blockedUntil?.getTime() ?? null,
-    // Written by saveDomain alone.
+    // Only saveDomain writes these.
     crawlDelays: row.crawlDelays as Record<string, number>,
     outages: row.outages as unknown as Record<string, OriginOutage>,
     // {} until its first save.

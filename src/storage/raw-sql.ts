@@ -1,30 +1,30 @@
 /**
- * Raw SQL straight to the pool that Prisma uses too. The steps of a page are raw SQL from end to end, and on its way through
- * Prisma's client a statement costs three to four times the CPU.
+ * Raw SQL on the pool that Prisma uses too. The steps of a page consist of raw SQL only, and through Prisma's client a statement
+ * would cost three to four times the CPU.
  */
 import pg from 'pg';
 import { Prisma } from './generated/client.ts';
 
-/** As Prisma has them, so that a function that takes these takes a transaction of Prisma's as well. */
+/** The same methods as Prisma's, so that functions with this parameter also accept a Prisma transaction. */
 export interface Queries {
   $queryRaw<T = unknown>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>;
-  /** Gives the number of rows it concerned. */
+  /** Returns the number of affected rows. */
   $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>;
 }
 
 export interface RawSql extends Queries {
-  /** All or nothing. The work uses the `tx` it is given, and is run again where Postgres gave it up in a deadlock. */
-  atomically<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  /** Runs `work` on the `tx` that it is given, in one transaction, and repeats it if Postgres aborted it in a deadlock. */
+  inTransaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
 }
 
-/** Told of every statement before it is sent. */
-export type Heard = (statement: { text: string; values: unknown[] }) => void;
+/** Called with every statement before it is sent. */
+export type OnStatement = (statement: { text: string; values: unknown[] }) => void;
 
-/** Prepared statements a connection keeps. The texts of this program are far fewer; this only bounds a mistake. */
-const MOST_PREPARED = 500;
+/** Prepared statements per connection. Amble has far fewer; this only limits the damage of a mistake. */
+const MAX_PREPARED = 500;
 
-/** How often one transaction may be given up for another before that is somebody's mistake. */
-const MOST_DEADLOCKS = 3;
+/** More deadlocks in a row than this are a bug. */
+const MAX_DEADLOCK_RETRIES = 3;
 
 /**
  * For every connection: by index wherever there is one. Statements are planned and kept when a crawl has begun, and Postgres takes it
@@ -40,19 +40,19 @@ export const BY_INDEX = 'SET enable_seqscan = off; SET jit = off';
  */
 const BEGIN = "BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL enable_sort = off";
 
-export function rawSql(pool: pg.Pool, heard: Heard): RawSql {
-  const run = runner(heard);
+export function createRawSql(pool: pg.Pool, onStatement: OnStatement): RawSql {
+  const run = createRunner(onStatement);
   return {
-    ...queriesOver((statement) => run(pool, statement)),
-    async atomically(work) {
+    ...createQueries((statement) => run(pool, statement)),
+    async inTransaction(work) {
       for (let time = 1; ; time += 1) {
         try {
           return await transaction(pool, (client) =>
-            work(queriesOver((statement) => run(client, statement))),
+            work(createQueries((statement) => run(client, statement))),
           );
         } catch (error) {
-          // Postgres has rolled it back to let another go on: nothing of it happened.
-          if (!isDeadlock(error) || time > MOST_DEADLOCKS) throw error;
+          // Postgres has rolled it back in favour of another transaction.
+          if (!isDeadlock(error) || time > MAX_DEADLOCK_RETRIES) throw error;
         }
       }
     },
@@ -61,9 +61,9 @@ export function rawSql(pool: pg.Pool, heard: Heard): RawSql {
 
 async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  // Whoever waits for an answer hears that the connection broke; between two statements nobody does, and the next one will.
-  const heardLater = (): void => {};
-  client.on('error', heardLater);
+  // A broken connection rejects the statement that is running, or the next one.
+  const ignore = (): void => {};
+  client.on('error', ignore);
   try {
     await client.query(BEGIN);
     const result = await work(client);
@@ -71,11 +71,11 @@ async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pr
     client.release();
     return result;
   } catch (error) {
-    // A connection that cannot even roll back is not given to anybody else.
-    client.release(isUnanswered(error) || !(await rollBack(client)));
+    // A connection that cannot roll back is not reused.
+    client.release(isReadTimeout(error) || !(await rollBack(client)));
     throw error;
   } finally {
-    client.off('error', heardLater);
+    client.off('error', ignore);
   }
 }
 
@@ -86,8 +86,8 @@ function rollBack(client: pg.PoolClient): Promise<boolean> {
   );
 }
 
-/** The network swallowed it without a word (see database.ts): a ROLLBACK would be waited for as long again. */
-function isUnanswered(error: unknown): boolean {
+/** The network lost the statement (see database.ts): a ROLLBACK would time out as well. */
+function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
@@ -95,19 +95,19 @@ function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '40P01';
 }
 
-/** 64-bit integers as Prisma gives them. */
+/** 64-bit integers as Prisma returns them. */
 export const TYPES: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(oid, format),
 };
 
-type Run = (statement: Prisma.Sql) => Promise<pg.QueryResult>;
+type RunStatement = (statement: Prisma.Sql) => Promise<pg.QueryResult>;
 
-function queriesOver(run: Run): Queries {
+function createQueries(run: RunStatement): Queries {
   return {
     async $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) {
       const { rows } = await run(toSql(query, values));
-      // As with Prisma: only who wrote the statement can know what it returns.
+      // As with Prisma, the caller states what the statement returns.
       return rows as T;
     },
     $executeRaw: async (query, ...values) => (await run(toSql(query, values))).rowCount ?? 0,
@@ -118,18 +118,18 @@ function toSql(query: TemplateStringsArray | Prisma.Sql, values: readonly unknow
   return query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
 }
 
-/** Statements are prepared under a name each, so that Postgres reads and plans them once for a connection. */
-function runner(heard: Heard) {
+/** Prepares each statement under a name, so that Postgres parses it once per connection. */
+function createRunner(onStatement: OnStatement) {
   const names = new Map<string, string>();
   const nameOf = (text: string): string | undefined => {
     const known = names.get(text);
-    if (known !== undefined || names.size >= MOST_PREPARED) return known;
+    if (known !== undefined || names.size >= MAX_PREPARED) return known;
     const name = `amble_${names.size + 1}`;
     names.set(text, name);
     return name;
   };
   return (on: pg.Pool | pg.PoolClient, { text, values }: Prisma.Sql): Promise<pg.QueryResult> => {
-    heard({ text, values });
+    onStatement({ text, values });
     const name = nameOf(text);
     return on.query({ text, values, ...(name === undefined ? {} : { name }) });
   };

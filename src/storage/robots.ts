@@ -1,13 +1,13 @@
-/** The stored robots.txt of each origin, and who is fetching it right now. */
+/** The stored robots.txt of each origin, and the claim of the page that is fetching it. */
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
 
 export type StoredRobots =
-  /** Rules to go by. `body` null: the origin has no robots.txt, so all is allowed. */
+  /** Rules to apply. `body` null: the origin has no robots.txt, so everything is allowed. */
   | { kind: 'rules'; body: string | null; fetchedAt: number; rulesId: string }
-  /** This caller shall fetch it now: nobody else will until the claim runs out. */
+  /** The caller must fetch it now: nobody else will until the claim expires. */
   | { kind: 'claimed' }
-  /** Nobody may go on before `until`: another fetches it, or it could not be reached. */
+  /** No page may be fetched before `until`: robots.txt is being fetched, or was unavailable. */
   | { kind: 'held'; until: number; why: string; beingFetched: boolean; failingForMs: number };
 
 interface RobotsRow {
@@ -21,30 +21,30 @@ interface RobotsRow {
   error: string | null;
 }
 
-/** For whom rules are read: whose throttle hears of their Crawl-delay, and the product token that they are searched for. */
-export interface Reader {
+/** The domain whose throttle applies the Crawl-delay, and the product token that the rules were read for. */
+export interface RobotsReader {
   domain: string;
   agent: string;
 }
 
-export interface Consultation extends Reader {
+export interface RobotsLookup extends RobotsReader {
   origin: string;
   claimMs: number;
-  /** Rules that are known are wanted whatever their age. */
-  oldRulesDo?: boolean;
+  /** Return known rules whatever their age. */
+  acceptStale?: boolean;
 }
 
 /**
- * Looks the rules up, and claims the fetch of them where it is due: where they are old, or were read for another domain or
- * under another name. Until others are known they hold, while a refresh fails or runs.
+ * Looks the rules up, and claims the fetch if it is due: if they are stale, or were read for another domain or product token.
+ * Old rules stay in force until the refresh succeeds.
  */
-export async function consultRobots(db: Database, asked: Consultation): Promise<StoredRobots> {
-  const { origin, oldRulesDo = false } = asked;
-  const row = await readRow(db, origin, asked);
-  const known = row && (row.fresh || oldRulesDo) ? rulesIn(row) : null;
+export async function lookUpRobots(db: Database, lookup: RobotsLookup): Promise<StoredRobots> {
+  const { origin, acceptStale = false } = lookup;
+  const row = await readRow(db, origin, lookup);
+  const known = row && (row.fresh || acceptStale) ? rulesIn(row) : null;
   if (known) return known;
-  if (await claim(db, asked)) return { kind: 'claimed' };
-  const now = await readRow(db, origin, asked);
+  if (await claim(db, lookup)) return { kind: 'claimed' };
+  const now = await readRow(db, origin, lookup);
   const stale = now ? rulesIn(now) : null;
   if (stale) return stale;
   const held = now?.retry_at?.getTime() ?? 0;
@@ -54,7 +54,7 @@ export async function consultRobots(db: Database, asked: Consultation): Promise<
     until: Math.max(held, claimed),
     why:
       held > claimed
-        ? `robots.txt of ${origin}: ${now?.error ?? 'not reached'}`
+        ? `robots.txt of ${origin}: ${now?.error ?? 'unavailable'}`
         : `robots.txt of ${origin} is being fetched`,
     beingFetched: held <= claimed,
     failingForMs: now?.failing_for_ms ?? 0,
@@ -66,7 +66,7 @@ function rulesIn({ body, fetched_at, rules_id }: RobotsRow): Extract<StoredRobot
   return { kind: 'rules', body, fetchedAt: fetched_at.getTime(), rulesId: rules_id.toString() };
 }
 
-async function readRow(db: Database, origin: string, reader: Reader): Promise<RobotsRow | undefined> {
+async function readRow(db: Database, origin: string, reader: RobotsReader): Promise<RobotsRow | undefined> {
   const [row] = await db.$queryRaw<RobotsRow[]>`
     SELECT body, rules_id, fetched_at, ${isFresh(reader)} AS fresh, retry_at, claimed_until, error,
            ${FAILING_FOR_MS} AS failing_for_ms
@@ -76,12 +76,12 @@ async function readRow(db: Database, origin: string, reader: Reader): Promise<Ro
 
 const FAILING_FOR_MS = Prisma.sql`coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8`;
 
-function isFresh({ domain, agent }: Reader): Prisma.Sql {
+function isFresh({ domain, agent }: RobotsReader): Prisma.Sql {
   return Prisma.sql`coalesce(robots.fresh_until > now() AND robots.domain = ${domain} AND robots.product_token = ${agent}, false)`;
 }
 
-/** One statement, so that of a hundred cold pages exactly one spends its slot on robots.txt. */
-async function claim(db: Database, { origin, claimMs, ...reader }: Consultation): Promise<boolean> {
+/** One statement, so that exactly one of a hundred pages spends its slot on robots.txt. */
+async function claim(db: Database, { origin, claimMs, ...reader }: RobotsLookup): Promise<boolean> {
   const claimed = await db.$executeRaw`
     INSERT INTO robots (origin, domain, claimed_until)
     VALUES (${origin}, ${reader.domain}, now() + ${claimMs} * interval '1 millisecond')
@@ -91,32 +91,35 @@ async function claim(db: Database, { origin, claimMs, ...reader }: Consultation)
   return claimed === 1;
 }
 
-/** Whether the origin was ever seen to have one, as far as its last answer tells. */
-export async function knowsRobots(db: Database, origin: string): Promise<boolean> {
+/** Whether the last response had a robots.txt. */
+export async function hasRobotsTxt(db: Database, origin: string): Promise<boolean> {
   const known = await db.robots.count({ where: { origin, body: { not: null } } });
   return known > 0;
 }
 
-/** Gives a claim back unused. */
-export async function unclaimRobots(db: Database, origin: string): Promise<void> {
+/** Releases an unused claim. */
+export async function releaseRobotsClaim(db: Database, origin: string): Promise<void> {
   await db.$executeRaw`UPDATE robots SET claimed_until = NULL WHERE origin = ${origin}`;
 }
 
-/** Keeps the claim alive while the next hop of a redirected robots.txt waits for its slot. */
-export async function extendClaim(db: Database, origin: string, claimMs: number): Promise<void> {
+/** Extends the claim while the next hop of a redirected robots.txt waits for its slot. */
+export async function extendRobotsClaim(db: Database, origin: string, claimMs: number): Promise<void> {
   await db.$executeRaw`
     UPDATE robots SET claimed_until = now() + ${claimMs} * interval '1 millisecond' WHERE origin = ${origin}`;
 }
 
-/** Rules that changed, or of whose Crawl-delay more or less is heeded, are kept beside those they replace, for the proof that each request was allowed when it was made. */
-export async function saveRules(
+/**
+ * If the rules or the limit of the Crawl-delay have changed, the old rules are kept too: they prove that each request was allowed
+ * when it was sent.
+ */
+export async function saveRobotsRules(
   db: Database,
   origin: string,
-  rules: Reader & {
+  rules: RobotsReader & {
     body: string | null;
     statusCode: number | null;
     freshMs: number;
-    /** What is heeded of a Crawl-delay at most. */
+    /** The longest Crawl-delay that is honoured. */
     maxCrawlDelayMs: number;
   },
 ): Promise<void> {
@@ -137,23 +140,22 @@ export async function saveRules(
     WHERE origin = ${origin}`;
 }
 
-export interface Hold {
+export interface RobotsBackoff {
   until: number;
-  /** How long it has been out of reach, as far as anybody has tried. */
+  /** How long it has been unavailable, as far as it was tried. */
   failingForMs: number;
-  /** There are rules of before, which hold on. */
+  /** Older rules are in force. */
   rulesKnown: boolean;
 }
 
-/** After a block its domain's line has to come to the page that tries. */
-const LONGEST_IN_LINE_MS = 3_600_000;
+/** After a block, the page that retries may have to wait this long in its domain's queue. */
+const MAX_QUEUED_MS = 3_600_000;
 
 /**
- * Records a failed try; nobody tries again before the hold, which doubles up to its cap, is over. A failure so long
- * after the last hold that all would have been given up in between, and that no block explains, is the first of a new row:
- * nobody has tried.
+ * Records a failure. The next try comes after a backoff that doubles up to its limit. A failure long after the last backoff, longer
+ * than it takes to give a page up and than any block lasts, counts as the first: nobody has tried in between.
  */
-export async function saveUnreachable(
+export async function saveRobotsFailure(
   db: Database,
   origin: string,
   failure: {
@@ -162,16 +164,16 @@ export async function saveUnreachable(
     retryMs: number;
     maxRetryMs: number;
     outageGiveUpMs: number;
-    /** For so long a site may keep everybody away by its own Retry-After. */
+    /** The longest Retry-After that is honoured. */
     longestBlockMs: number;
-    /** It may be the same failure told again: where there is a hold already, that one stands. */
+    /** This may repeat an earlier report of the same failure: if a backoff is running, keep it. */
     unlessHeld?: true;
   },
-): Promise<Hold> {
-  const standing = failure.unlessHeld && (await standingHold(db, origin));
-  if (standing) return holdIn(standing);
-  const silence = Math.max(failure.outageGiveUpMs, failure.longestBlockMs + LONGEST_IN_LINE_MS);
-  const [row] = await db.$queryRaw<HeldRow[]>`
+): Promise<RobotsBackoff> {
+  const running = failure.unlessHeld && (await findRunningBackoff(db, origin));
+  if (running) return toBackoff(running);
+  const silence = Math.max(failure.outageGiveUpMs, failure.longestBlockMs + MAX_QUEUED_MS);
+  const [row] = await db.$queryRaw<BackoffRow[]>`
     WITH earlier AS (
       SELECT origin, CASE WHEN retry_at > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures
       FROM robots WHERE origin = ${origin} FOR UPDATE)
@@ -181,19 +183,19 @@ export async function saveUnreachable(
       retry_at = now() + least(${failure.maxRetryMs}::float8, ${failure.retryMs} * 2.0 ^ least(earlier.failures, 20)) * interval '1 millisecond'
     FROM earlier WHERE robots.origin = earlier.origin
     RETURNING retry_at, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at`;
-  return row ? holdIn(row) : { until: Date.now() + failure.retryMs, failingForMs: 0, rulesKnown: false };
+  return row ? toBackoff(row) : { until: Date.now() + failure.retryMs, failingForMs: 0, rulesKnown: false };
 }
 
-type HeldRow = Pick<RobotsRow, 'retry_at' | 'failing_for_ms' | 'fetched_at'>;
+type BackoffRow = Pick<RobotsRow, 'retry_at' | 'failing_for_ms' | 'fetched_at'>;
 
-async function standingHold(db: Database, origin: string): Promise<HeldRow | undefined> {
-  const [row] = await db.$queryRaw<HeldRow[]>`
+async function findRunningBackoff(db: Database, origin: string): Promise<BackoffRow | undefined> {
+  const [row] = await db.$queryRaw<BackoffRow[]>`
     SELECT retry_at, ${FAILING_FOR_MS} AS failing_for_ms, fetched_at
     FROM robots WHERE origin = ${origin} AND retry_at > now()`;
   return row;
 }
 
-function holdIn({ retry_at, failing_for_ms, fetched_at }: HeldRow): Hold {
+function toBackoff({ retry_at, failing_for_ms, fetched_at }: BackoffRow): RobotsBackoff {
   return {
     until: retry_at?.getTime() ?? Date.now(),
     failingForMs: failing_for_ms,

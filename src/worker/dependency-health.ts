@@ -6,7 +6,7 @@ import type { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { causesOf } from '../core/errors.ts';
 import type { Database } from '../storage/database.ts';
-import { isDatabaseAway } from '../storage/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
 import { type ContentStore, ContentStoreUnavailable } from './content-store.ts';
 import { isTemporalUnavailable } from './temporal-connection.ts';
 
@@ -47,7 +47,7 @@ export function watchDependencies({
   });
   const database = monitorDependency({
     name: 'Postgres',
-    isUnavailableError: isDatabaseAway,
+    isUnavailableError: isDatabaseUnavailable,
     probe: () => db.$queryRaw`SELECT 1`,
     log,
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createRobotsRulesCache } from '../../src/robots/index.ts';
-import { consultRobots, saveRules } from '../../src/storage/robots.ts';
+import { lookUpRobots, saveRobotsRules } from '../../src/storage/robots.ts';
 import { useDatabase } from '../storage/support.ts';
 
 const db = useDatabase();
@@ -13,9 +13,9 @@ const robotsRules = createRobotsRulesCache();
 const reader = { domain: 'slow.test', agent: 'Amble' };
 
 async function rulesAre(body: string): Promise<void> {
-  await consultRobots(db(), { origin, ...reader, claimMs: 1_000 });
+  await lookUpRobots(db(), { origin, ...reader, claimMs: 1_000 });
   const kept = { body, statusCode: 200, freshMs: 60_000, maxCrawlDelayMs: config.throttle.maxCrawlDelayMs };
-  await saveRules(db(), origin, { ...reader, ...kept });
+  await saveRobotsRules(db(), origin, { ...reader, ...kept });
 }
 
 const decide = (notBefore: number, minGapMs: number, path = '/') =>

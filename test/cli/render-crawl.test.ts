@@ -81,12 +81,12 @@ describe('a crawl in detail', () => {
 
   test('lists open pages with their next step and the reason', () => {
     const open = [
-      { url: 'http://a.test/1', status: 'Queued', attempts: 0, nextAt: null, reason: null },
+      { url: 'http://a.test/1', status: 'Queued', attempts: 0, nextAttemptAt: null, reason: null },
       {
         url: 'http://a.test/2',
         status: 'Waiting',
         attempts: 1,
-        nextAt: new Date(NOW.getTime() + 300_000),
+        nextAttemptAt: new Date(NOW.getTime() + 300_000),
         reason: 'Status 503.',
       },
     ] as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { productToken } from '../../src/http/index.ts';
-import { consultRobots, saveRules } from '../../src/storage/robots.ts';
+import { lookUpRobots, saveRobotsRules } from '../../src/storage/robots.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import {
   type Expected,
@@ -86,8 +86,8 @@ describe('the network layer', () => {
     const origins = new Map(seeds.map((url) => [new URL(url).origin, new URL(url).hostname]));
     for (const [origin, domain] of origins) {
       const reader = { domain, agent: productToken(amble.config.userAgent) };
-      await consultRobots(amble.db, { origin, ...reader, claimMs: 60_000 });
-      await saveRules(amble.db, origin, { ...reader, ...NO_RULES });
+      await lookUpRobots(amble.db, { origin, ...reader, claimMs: 60_000 });
+      await saveRobotsRules(amble.db, origin, { ...reader, ...NO_RULES });
     }
     const names = seeds.map((url) => new URL(url).hostname).filter((name) => name.endsWith(web.host('')));
     const result = await amble.crawl({

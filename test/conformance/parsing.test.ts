@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { productToken } from '../../src/http/index.ts';
-import { consultRobots, saveRules } from '../../src/storage/robots.ts';
+import { lookUpRobots, saveRobotsRules } from '../../src/storage/robots.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { DOCUMENT_ODDITIES, MAX_LINKS_PER_PAGE, NOTHING_SPECIAL, RULES } from './parse-oddities.ts';
 
@@ -33,8 +33,8 @@ describe('the page of an odd document, and the links it leads to', () => {
     // robots.txt is known and empty, so that only the documents are tested.
     for (const name of names) {
       const reader = { domain: `${name}.${suffix}`, agent: productToken(amble.config.userAgent) };
-      await consultRobots(amble.db, { origin: origin(name), ...reader, claimMs: 60_000 });
-      await saveRules(amble.db, origin(name), { ...reader, ...NO_RULES });
+      await lookUpRobots(amble.db, { origin: origin(name), ...reader, claimMs: 60_000 });
+      await saveRobotsRules(amble.db, origin(name), { ...reader, ...NO_RULES });
     }
     const result = await amble.crawl({
       seeds: names.map((name) => `${origin(name)}/`),

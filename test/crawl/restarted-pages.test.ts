@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lookAfterAll } from '../../src/storage/crawls.ts';
+import { checkAllPagesSoon } from '../../src/storage/crawls.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
@@ -26,7 +26,7 @@ describe('a page whose workflow is gone', () => {
       await inLine(2);
       const [first] = (await state()).next;
       await amble.client.workflow.getHandle(first?.workflowId ?? '').terminate();
-      await lookAfterAll(amble.db, crawl.workflowId);
+      await checkAllPagesSoon(amble.db, crawl.workflowId);
       await inLine(3);
 
       await resume();

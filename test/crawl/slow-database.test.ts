@@ -36,7 +36,7 @@ it('continues as a regular activity, and the page is recorded once', async () =>
     return scheduled?.filter((name) => name !== undefined) ?? [];
   };
 
-  await amble.db.atomically(async (tx) => {
+  await amble.db.inTransaction(async (tx) => {
     await tx.$queryRaw`SELECT id FROM pages WHERE id = ${page.id} FOR UPDATE`;
     await vi.waitFor(async () => expect(await stepsApart()).toContain('processPage'), EVENTUALLY);
   });

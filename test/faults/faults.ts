@@ -258,7 +258,7 @@ async function atTheDoorOf<T>(
   signal: AbortSignal,
   work: (worker: LabWorker) => Promise<T>,
 ): Promise<T> {
-  return db.atomically(async (tx) => {
+  return db.inTransaction(async (tx) => {
     await tx.$executeRaw(Prisma.raw(`LOCK TABLE ${lock.table} IN ${lock.mode} MODE`));
     for (;;) {
       signal.throwIfAborted();

@@ -2,7 +2,7 @@
 import type { Connection } from '@temporalio/client';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { isDatabaseAway } from '../../src/storage/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../../src/storage/database-unavailable.ts';
 import { connectTemporal } from '../../src/worker/temporal-connection.ts';
 import { testEngines } from '../support/engines.ts';
 import { startWire, type Wire } from './wire.ts';
@@ -39,13 +39,13 @@ test('a query to a silent Postgres times out, and the next one uses a new connec
   url.pathname = '/postgres';
   url.searchParams.set('query_timeout', String(ANSWER_WITHIN_MS));
   db = openDatabase(url.href, { connections: 1 });
-  const { $queryRaw, atomically } = db;
+  const { $queryRaw, inTransaction: atomically } = db;
   const one = [{ one: 1 }];
   expect(await $queryRaw`SELECT 1 AS one`).toEqual(one);
   wire.swallow();
   wire.heal();
   const unanswered: unknown = await $queryRaw`SELECT 1 AS one`.catch((error: unknown) => error);
-  expect(isDatabaseAway(unanswered), String(unanswered)).toBe(true);
+  expect(isDatabaseUnavailable(unanswered), String(unanswered)).toBe(true);
   expect(await $queryRaw`SELECT 1 AS one`).toEqual(one);
 
   const cutOff: unknown = await atomically(async (tx) => {
@@ -54,6 +54,6 @@ test('a query to a silent Postgres times out, and the next one uses a new connec
     wire.heal();
     return tx.$queryRaw`SELECT 1 AS one`;
   }).catch((error: unknown) => error);
-  expect(isDatabaseAway(cutOff), String(cutOff)).toBe(true);
+  expect(isDatabaseUnavailable(cutOff), String(cutOff)).toBe(true);
   expect(await atomically((tx) => tx.$queryRaw`SELECT 1 AS one`)).toEqual(one);
 });

@@ -25,7 +25,7 @@ let db: Database;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = openDatabase(database.url, { heard: (statement) => sent.push(statement) });
+  db = openDatabase(database.url, { onStatement: (statement) => sent.push(statement) });
   crawl = await startCrawl(db);
   await crawl.add(...numbered(20_000, 'big.test'));
   for (const host of ['b.test', 'c.test']) await crawl.add(...numbered(100, host));

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { FINAL_STATUSES, type FinalStatus } from '../../src/core/outcome.ts';
 import { cancelIdlePages } from '../../src/storage/frontier/cancel.ts';
 import { admitDue, cancelBeyondBudget, findStalled } from '../../src/storage/frontier/sweep.ts';
-import { recordWait } from '../../src/storage/pages/defer-page.ts';
-import { endPage } from '../../src/storage/pages/record-attempt.ts';
-import { signOfLife } from '../../src/storage/pages/touch-page.ts';
+import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
+import { closePage } from '../../src/storage/pages/record-attempt.ts';
+import { touchPage } from '../../src/storage/pages/touch-page.ts';
 import {
   failure,
   HOUR_MS,
@@ -117,10 +117,10 @@ describe('a final status never changes', () => {
     'a success': (crawl, page) => crawl.record(page, { attempt: 9, parsed: linksTo('http://a.test/new') }),
     'a failure to be retried': (crawl, page) =>
       crawl.record(page, { attempt: 9, report: failure(), retryAt: inOneHour() }),
-    'an end': (_crawl, page) => endPage(db(), page.pageId, { status: 'Failed', reason: 'poison' }),
+    'an end': (_crawl, page) => closePage(db(), page.pageId, { status: 'Failed', reason: 'poison' }),
     'a wait': (crawl, page) =>
-      recordWait(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' }),
-    'a sign of life': (_crawl, page) => signOfLife(db(), page.pageId, 1_000),
+      deferWithoutAttempt(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' }),
+    'a sign of life': (_crawl, page) => touchPage(db(), page.pageId, 1_000),
     'a sweep': (crawl) => admitDue(db(), crawl.id, crawl.settings, 'sweep'),
     'a look for stalled pages': (crawl) => findStalled(db(), crawl.id, async () => false),
     'a spent budget': (crawl) => cancelBeyondBudget(db(), crawl.id),
@@ -147,7 +147,7 @@ test('a page that ends and is cancelled at the same time ends once, and its budg
   await inARace(db(), 2, (n) =>
     n === 0
       ? crawl.record(page, { report: failure() })
-      : endPage(db(), page.pageId, { status: 'Cancelled', reason: 'cancelled' }),
+      : closePage(db(), page.pageId, { status: 'Cancelled', reason: 'cancelled' }),
   );
   expect(await crawl.reserved()).toBe(1);
   await crawl.record(other);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { type FinalStatus, OUTCOMES } from '../../src/core/outcome.ts';
 import { cancelIdlePages } from '../../src/storage/frontier/cancel.ts';
-import { cancelBeyondBudget, nothingUnderWay } from '../../src/storage/frontier/sweep.ts';
-import { endPage } from '../../src/storage/pages/record-attempt.ts';
+import { cancelBeyondBudget, hasNoAdmittedPages } from '../../src/storage/frontier/sweep.ts';
+import { closePage } from '../../src/storage/pages/record-attempt.ts';
 import { failure, inARace, inOneHour, numbered, redirectTo, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
@@ -67,7 +67,7 @@ test.each<FinalStatus>(['Cancelled', 'Failed'])('a page ended as %s gives its pa
   const crawl = await startCrawl(db(), { maxPages: 2 });
   await crawl.add(...numbered(2));
   const [queued] = await crawl.admit();
-  await endPage(db(), queued?.pageId ?? '', { status, reason: 'over' });
+  await closePage(db(), queued?.pageId ?? '', { status, reason: 'over' });
   expect(await crawl.reserved()).toBe(1);
 });
 
@@ -76,7 +76,7 @@ test('a page that never was admitted has nothing to give back', async () => {
   await crawl.add(...numbered(2));
   await crawl.admit();
   const pending = (await crawl.pages()).find(({ status }) => status === 'Pending');
-  await endPage(db(), String(pending?.id), { status: 'Cancelled', reason: 'over' });
+  await closePage(db(), String(pending?.id), { status: 'Cancelled', reason: 'over' });
   expect(await crawl.reserved()).toBe(1);
 });
 
@@ -99,12 +99,12 @@ test('the rest is cancelled when the budget is spent and nothing is under way, n
   expect(await crawl.statuses()).toEqual({ Fetched: 1, Queued: 1, Pending: 3 });
 
   await crawl.record(two, { report: failure(), retryAt: inOneHour() });
-  expect(await nothingUnderWay(db(), crawl.id)).toBe(false);
+  expect(await hasNoAdmittedPages(db(), crawl.id)).toBe(false);
   await cancelBeyondBudget(db(), crawl.id);
   expect(await crawl.statuses()).toEqual({ Fetched: 1, Waiting: 1, Pending: 3 });
 
   await crawl.record(two, { attempt: 2 });
-  expect(await nothingUnderWay(db(), crawl.id)).toBe(true);
+  expect(await hasNoAdmittedPages(db(), crawl.id)).toBe(true);
   await cancelBeyondBudget(db(), crawl.id);
   expect(await crawl.statuses()).toEqual({ Fetched: 2, Cancelled: 3 });
   const cancelled = (await crawl.pages()).filter(({ status }) => status === 'Cancelled');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AttemptReport } from '../../src/core/attempt.ts';
-import { findEarlierCopy } from '../../src/storage/pages/cached-copy.ts';
+import { findCachedCopy } from '../../src/storage/pages/cached-copy.ts';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { inARace, numbered, startCrawl, success, useDatabase } from './support.ts';
 
@@ -79,10 +79,10 @@ test('what an earlier crawl fetched can be confirmed, the newest copy first, if 
     await crawl.record(await crawl.underWay(url), { report });
   };
   await visit(content('f0'));
-  expect(await findEarlierCopy(db(), url)).toBeNull();
+  expect(await findCachedCopy(db(), url)).toBeNull();
   await visit({ ...content('f1', { etag: '"1"' }), finishedAt: 1_000 });
   await visit({ ...content('f2', { lastModified: 'Sun, 01 Mar 2026 12:00:00 GMT' }), finishedAt: 2_000 });
-  expect(await findEarlierCopy(db(), url)).toEqual({
+  expect(await findCachedCopy(db(), url)).toEqual({
     contentHash: 'f2',
     contentType: 'text/html; charset=utf-8',
     type: 'text/html',
@@ -92,5 +92,5 @@ test('what an earlier crawl fetched can be confirmed, the newest copy first, if 
     noindex: false,
     nofollow: false,
   });
-  expect(await findEarlierCopy(db(), 'http://never-seen.test/')).toBeNull();
+  expect(await findCachedCopy(db(), 'http://never-seen.test/')).toBeNull();
 });

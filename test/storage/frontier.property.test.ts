@@ -7,9 +7,9 @@ import { crawlStatus, setPaused } from '../../src/storage/crawls.ts';
 import { cancelIdlePages, startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
-import { recordWait } from '../../src/storage/pages/defer-page.ts';
-import { endPage } from '../../src/storage/pages/record-attempt.ts';
-import { signOfLife } from '../../src/storage/pages/touch-page.ts';
+import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
+import { closePage } from '../../src/storage/pages/record-attempt.ts';
+import { touchPage } from '../../src/storage/pages/touch-page.ts';
 import {
   failure,
   HOUR_MS,
@@ -123,12 +123,15 @@ async function visit(crawl: TestCrawl, page: Page, step: Step): Promise<unknown>
     case 'redirect':
       return crawl.record({ pageId }, { attempt, report: redirectTo(step.urls[0] ?? page.url) });
     case 'wait':
-      return recordWait(db(), crawl.settings, pageId, { until, reason: 'robots.txt is out of reach' });
+      return deferWithoutAttempt(db(), crawl.settings, pageId, {
+        until,
+        reason: 'robots.txt is out of reach',
+      });
     case 'end':
-      return endPage(db(), pageId, { status: 'Cancelled', reason: 'the page was cancelled' });
+      return closePage(db(), pageId, { status: 'Cancelled', reason: 'the page was cancelled' });
     case 'wake':
     case 'ask':
-      return signOfLife(db(), pageId, HOUR_MS);
+      return touchPage(db(), pageId, HOUR_MS);
     default:
       return undefined;
   }
@@ -188,7 +191,7 @@ async function fetchTheRest(crawl: TestCrawl): Promise<void> {
       ({ status }) => status === 'Queued' || status === 'Waiting',
     );
     for (const page of underWay) {
-      await signOfLife(db(), String(page.id), HOUR_MS);
+      await touchPage(db(), String(page.id), HOUR_MS);
       await crawl.record({ pageId: String(page.id) }, { attempt: page.attempts + 1 });
     }
     await cancelBeyondBudget(db(), crawl.id);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDatabaseAway } from '../../src/storage/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../../src/storage/database-unavailable.ts';
 import type { Queries } from '../../src/storage/raw-sql.ts';
 import { useDatabase } from './support.ts';
 
@@ -16,7 +16,7 @@ test('of two transactions that wait for each other, the one that is rolled back 
   const raise = (tx: Queries, name: string) =>
     tx.$executeRaw`UPDATE domains SET epoch = epoch + 1 WHERE name = ${name}`;
   const crossing = (first: string, second: string) =>
-    db().atomically(async (tx) => {
+    db().inTransaction(async (tx) => {
       await raise(tx, first);
       taken += 1;
       if (taken === 2) bothTaken();
@@ -30,7 +30,7 @@ test('of two transactions that wait for each other, the one that is rolled back 
 });
 
 test('a transaction that fails leaves nothing behind, and says why', async () => {
-  const failing = db().atomically(async (tx) => {
+  const failing = db().inTransaction(async (tx) => {
     await tx.$executeRaw`INSERT INTO domains (name, epoch) VALUES ('gone.test', 0)`;
     throw new Error('on purpose');
   });
@@ -40,7 +40,7 @@ test('a transaction that fails leaves nothing behind, and says why', async () =>
 
 test('a connection that breaks between two statements fails the transaction, and nobody else hears of it', async () => {
   const cutOff: unknown = await db()
-    .atomically(async (tx) => {
+    .inTransaction(async (tx) => {
       const [me] = await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
       await db().$queryRaw`SELECT pg_terminate_backend(${me?.pid})`;
       const left = async () =>
@@ -49,6 +49,6 @@ test('a connection that breaks between two statements fails the transaction, and
       return tx.$queryRaw`SELECT 1`;
     })
     .catch((error: unknown) => error);
-  expect(isDatabaseAway(cutOff), String(cutOff)).toBe(true);
-  expect(await db().atomically((tx) => tx.$queryRaw`SELECT 1 AS one`)).toEqual([{ one: 1 }]);
+  expect(isDatabaseUnavailable(cutOff), String(cutOff)).toBe(true);
+  expect(await db().inTransaction((tx) => tx.$queryRaw`SELECT 1 AS one`)).toEqual([{ one: 1 }]);
 });

@@ -126,7 +126,7 @@ test('redirects that lead in a circle are told as such by the page that closes i
   expect(await crawl.page('http://a.test/2')).toMatchObject({ reason: null });
   expect(await crawl.page('http://a.test/3')).toMatchObject({
     redirectTo: 'http://a.test/1',
-    reason: 'not followed: the redirects lead in a circle',
+    reason: 'not followed: the redirects form a loop',
   });
 });
 

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
 import {
-  consultRobots,
-  extendClaim,
-  knowsRobots,
-  type Reader,
-  saveRules,
-  saveUnreachable,
-  unclaimRobots,
+  extendRobotsClaim,
+  hasRobotsTxt,
+  lookUpRobots,
+  type RobotsReader,
+  releaseRobotsClaim,
+  saveRobotsFailure,
+  saveRobotsRules,
 } from '../../src/storage/robots.ts';
 import { atOnce, HOUR_MS, startCrawl, useDatabase } from './support.ts';
 
@@ -30,14 +30,14 @@ beforeEach(() => {
 });
 
 const READER = { domain: 'robots.test', agent: 'Amble' };
-const consult = (more: Partial<Reader> & { oldRulesDo?: boolean } = {}) =>
-  consultRobots(db(), { origin, ...READER, claimMs: CLAIM_MS, ...more });
+const consult = (more: Partial<RobotsReader> & { acceptStale?: boolean } = {}) =>
+  lookUpRobots(db(), { origin, ...READER, claimMs: CLAIM_MS, ...more });
 const rules = (
   body: string | null,
   freshMs = HOUR_MS,
-  reader: Partial<Reader> & { maxCrawlDelayMs?: number } = {},
+  reader: Partial<RobotsReader> & { maxCrawlDelayMs?: number } = {},
 ) =>
-  saveRules(db(), origin, {
+  saveRobotsRules(db(), origin, {
     ...READER,
     maxCrawlDelayMs: 300_000,
     ...reader,
@@ -88,10 +88,10 @@ test('a claim runs out, is given back, or is kept alive', async () => {
   await letTimePass(CLAIM_MS);
   expect(await consult()).toEqual({ kind: 'claimed' });
 
-  await unclaimRobots(db(), origin);
+  await releaseRobotsClaim(db(), origin);
   expect(await consult()).toEqual({ kind: 'claimed' });
 
-  await extendClaim(db(), origin, 2 * CLAIM_MS);
+  await extendRobotsClaim(db(), origin, 2 * CLAIM_MS);
   await letTimePass(CLAIM_MS);
   expect(await consult()).toMatchObject({ kind: 'held' });
 });
@@ -104,7 +104,7 @@ test('old rules are claimed by one, and hold for the others while the refresh ru
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
   expect(answers.filter((answer) => answer.kind === 'rules' && answer.body === 'old')).toHaveLength(9);
 
-  const { rulesKnown } = await saveUnreachable(db(), origin, FAILURE);
+  const { rulesKnown } = await saveRobotsFailure(db(), origin, FAILURE);
   expect(rulesKnown).toBe(true);
   expect(await consult()).toMatchObject({ kind: 'rules', body: 'old' });
   await letTimePass(FAILURE.retryMs);
@@ -113,13 +113,13 @@ test('old rules are claimed by one, and hold for the others while the refresh ru
 
 test('a page that has just tried is content with old rules, instead of trying for ever', async () => {
   await consult();
-  expect(await consult({ oldRulesDo: true })).toMatchObject({ kind: 'held' });
+  expect(await consult({ acceptStale: true })).toMatchObject({ kind: 'held' });
   await rules('old', 0);
-  expect(await consult({ oldRulesDo: true })).toMatchObject({ kind: 'rules', body: 'old' });
+  expect(await consult({ acceptStale: true })).toMatchObject({ kind: 'rules', body: 'old' });
   expect(await consult()).toEqual({ kind: 'claimed' });
 });
 
-test.each<Partial<Reader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }])(
+test.each<Partial<RobotsReader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }])(
   'rules are read anew for %j, which may be asked for another Crawl-delay, and hold until then',
   async (other) => {
     await consult();
@@ -129,7 +129,7 @@ test.each<Partial<Reader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }
     expect(answers.filter((answer) => answer.kind === 'rules' && answer.body === 'known')).toHaveLength(9);
     expect(await consult()).toMatchObject({ kind: 'rules', body: 'known' });
 
-    await saveUnreachable(db(), origin, FAILURE);
+    await saveRobotsFailure(db(), origin, FAILURE);
     expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'known' });
     await letTimePass(FAILURE.retryMs);
     expect(await consult(other)).toEqual({ kind: 'claimed' });
@@ -140,18 +140,18 @@ test.each<Partial<Reader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }
 
 test('whether an origin had a robots.txt is known from its last answer', async () => {
   await consult();
-  expect(await knowsRobots(db(), origin)).toBe(false);
+  expect(await hasRobotsTxt(db(), origin)).toBe(false);
   await rules('User-agent: *');
-  expect(await knowsRobots(db(), origin)).toBe(true);
+  expect(await hasRobotsTxt(db(), origin)).toBe(true);
   await rules(null);
-  expect(await knowsRobots(db(), origin)).toBe(false);
+  expect(await hasRobotsTxt(db(), origin)).toBe(false);
 });
 
 test('an origin out of reach is held, twice as long after each failure, up to the cap', async () => {
   await consult();
   const holds: number[] = [];
   for (let failures = 0; failures < 12; failures += 1) {
-    const { until } = await saveUnreachable(db(), origin, FAILURE);
+    const { until } = await saveRobotsFailure(db(), origin, FAILURE);
     holds.push(Math.round((until - Date.now()) / 60_000));
   }
   expect(holds).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 240, 240, 240, 240]);
@@ -161,41 +161,41 @@ test('an origin out of reach is held, twice as long after each failure, up to th
 
 test('failures are counted from the first of them, and a success ends the count', async () => {
   await consult();
-  const first = await saveUnreachable(db(), origin, FAILURE);
+  const first = await saveRobotsFailure(db(), origin, FAILURE);
   expect(first).toMatchObject({ rulesKnown: false });
   expect(first.failingForMs).toBeLessThan(100);
   await letTimePass(FAILURE.retryMs);
-  const again = await saveUnreachable(db(), origin, FAILURE);
+  const again = await saveRobotsFailure(db(), origin, FAILURE);
   expect(again.failingForMs).toBeGreaterThanOrEqual(FAILURE.retryMs);
   expect(await consult()).toMatchObject({ kind: 'held', beingFetched: false });
 
   await rules('at last');
   const row = await db().robots.findUniqueOrThrow({ where: { origin } });
-  expect(row).toMatchObject({ failures: 0, failingSince: null, heldUntil: null, error: null });
+  expect(row).toMatchObject({ failures: 0, failingSince: null, retryAt: null, error: null });
 });
 
 test('tries that come slower than patience lasts still add up: a site with long gaps is given up, too', async () => {
   await consult();
   const impatient = { ...FAILURE, outageGiveUpMs: 1_000 };
-  await saveUnreachable(db(), origin, impatient);
+  await saveRobotsFailure(db(), origin, impatient);
   await letTimePass(FAILURE.retryMs + 60_000);
-  const { failingForMs } = await saveUnreachable(db(), origin, impatient);
+  const { failingForMs } = await saveRobotsFailure(db(), origin, impatient);
   expect(failingForMs).toBeGreaterThan(impatient.outageGiveUpMs);
 });
 
 test('a site that asks for a day of patience each time it fails is failing all the while', async () => {
   await consult();
-  await saveUnreachable(db(), origin, FAILURE);
+  await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(26.4 * HOUR_MS);
-  const { failingForMs } = await saveUnreachable(db(), origin, FAILURE);
+  const { failingForMs } = await saveRobotsFailure(db(), origin, FAILURE);
   expect(failingForMs).toBeGreaterThan(FAILURE.outageGiveUpMs);
 });
 
 test('a failure long after the last hold is the first of a new row of them', async () => {
   await consult();
-  await saveUnreachable(db(), origin, FAILURE);
+  await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(FAILURE.retryMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
-  const anew = await saveUnreachable(db(), origin, FAILURE);
+  const anew = await saveRobotsFailure(db(), origin, FAILURE);
   expect(anew.failingForMs).toBeLessThan(100);
   // ... with a hold as short as the first one's.
   expect(Math.round((anew.until - Date.now()) / FAILURE.retryMs)).toBe(1);
@@ -203,21 +203,21 @@ test('a failure long after the last hold is the first of a new row of them', asy
 
 test('a failure told again while its hold lasts changes nothing, and is one more when that is over', async () => {
   await consult();
-  const { until } = await saveUnreachable(db(), origin, FAILURE);
-  const again = await saveUnreachable(db(), origin, { ...FAILURE, error: 'told again', unlessHeld: true });
+  const { until } = await saveRobotsFailure(db(), origin, FAILURE);
+  const again = await saveRobotsFailure(db(), origin, { ...FAILURE, error: 'told again', unlessHeld: true });
   expect(again).toMatchObject({ until, rulesKnown: false });
   expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({
     failures: 1,
     error: FAILURE.error,
   });
   await letTimePass(FAILURE.retryMs);
-  await saveUnreachable(db(), origin, { ...FAILURE, unlessHeld: true });
+  await saveRobotsFailure(db(), origin, { ...FAILURE, unlessHeld: true });
   expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({ failures: 2 });
 });
 
 test('a claim is told apart from a failure, however long the origin failed before', async () => {
   await consult();
-  await saveUnreachable(db(), origin, FAILURE);
+  await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(FAILURE.retryMs);
   expect(await consult()).toEqual({ kind: 'claimed' });
   expect(await consult()).toMatchObject({ kind: 'held', beingFetched: true });
@@ -225,7 +225,7 @@ test('a claim is told apart from a failure, however long the origin failed befor
 
 test('a hold ends with one claim, as a cold origin does', async () => {
   await consult();
-  await saveUnreachable(db(), origin, FAILURE);
+  await saveRobotsFailure(db(), origin, FAILURE);
   expect(await consult()).toMatchObject({ kind: 'held' });
   await letTimePass(FAILURE.retryMs);
   const answers = await atOnce(10, () => consult());

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { admitDue, findStalled, nothingUnderWay } from '../../src/storage/frontier/sweep.ts';
+import { admitDue, findStalled, hasNoAdmittedPages } from '../../src/storage/frontier/sweep.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
 import { inOneHour, linksTo, numbered, startCrawl, success, type TestCrawl } from './support.ts';
 
@@ -130,7 +130,7 @@ describe.each(WHEN)('with the last ANALYZE %s', (when) => {
     const sweep = async () => {
       await admitDue(db, crawl.id, crawl.settings, 'sweep');
       await findStalled(db, crawl.id, async () => true);
-      await nothingUnderWay(db, crawl.id);
+      await hasNoAdmittedPages(db, crawl.id);
     };
     expect(await readBy(sweep)).toBeLessThan(10 * SMALL.domains);
   });

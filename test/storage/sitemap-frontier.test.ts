@@ -3,8 +3,8 @@ import type { AdmittedPage } from '../../src/core/page-input.ts';
 import type { SitemapEntry } from '../../src/sitemaps/index.ts';
 import { admitSitemaps } from '../../src/storage/frontier/admit-sitemaps.ts';
 import { cancelIdlePages } from '../../src/storage/frontier/cancel.ts';
-import { registerEntries } from '../../src/storage/frontier/register-sitemap-entries.ts';
-import { announceSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
+import { registerSitemapEntries } from '../../src/storage/frontier/register-sitemap-entries.ts';
+import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
 import { countPages } from '../../src/storage/frontier/sweep.ts';
 import { readProgress } from '../../src/storage/reports/progress.ts';
 import { NO_RULES, type SkipCounts } from '../../src/urls/index.ts';
@@ -41,7 +41,7 @@ async function end(
   seed: AdmittedPage | undefined,
   done: Parameters<TestCrawl['record']>[1] = {},
 ) {
-  const announced = await announceSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '');
+  const announced = await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '');
   await crawl.record(seed, done);
   return announced;
 }
@@ -57,12 +57,12 @@ async function readSitemap(settings: Parameters<typeof startCrawl>[1] = {}) {
 
 async function nextSitemap(crawl: TestCrawl, who = 'somebody'): Promise<AdmittedPage | undefined> {
   const by = `${crawl.id}:${who}`;
-  await admitSitemaps(db(), { crawlId: crawl.id, by, domains: null });
+  await admitSitemaps(db(), { crawlId: crawl.id, admissionId: by, domains: null });
   return (await crawl.admit(by)).find(({ sitemap }) => sitemap);
 }
 
 function list(crawl: TestCrawl, { pageId }: AdmittedPage, ...entries: SitemapEntry[]): Promise<SkipCounts> {
-  return registerEntries(db(), { settings: crawl.settings, unit: 'host', pageId, entries });
+  return registerSitemapEntries(db(), { settings: crawl.settings, unit: 'host', pageId, entries });
 }
 
 const page = (url: string, lastmod: Date | null = null): SitemapEntry => ({ kind: 'page', url, lastmod });
@@ -107,7 +107,7 @@ describe('a seed that ends', () => {
   test('brings in none when it has ended already, and none while its robots.txt is not known', async () => {
     const { crawl, seed } = await begin();
     await crawl.record(seed);
-    expect(await announceSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '')).toEqual([]);
+    expect(await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '')).toEqual([]);
     const unknown = await startCrawl(db(), { seeds: ['http://unknown.test/'], sitemaps: true });
     const [page] = await unknown.admit();
     expect(await end(unknown, page)).toEqual([]);

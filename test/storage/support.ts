@@ -109,7 +109,7 @@ export class TestCrawl {
 
   /** Puts URLs into the frontier as links of nobody. */
   add(...urls: string[]): Promise<void> {
-    return this.db.atomically((tx) => this.addWithin(tx, ...urls));
+    return this.db.inTransaction((tx) => this.addWithin(tx, ...urls));
   }
 
   addWithin(tx: Queries, ...urls: string[]): Promise<void> {
@@ -127,7 +127,7 @@ export class TestCrawl {
   }
 
   admit(by: string = randomUUID(), domains: Admission['domains'] = null): Promise<AdmittedPage[]> {
-    return admit(this.db, { crawlId: this.id, ...this.settings, by, domains });
+    return admit(this.db, { crawlId: this.id, ...this.settings, admissionId: by, domains });
   }
 
   /** The first attempt's success unless told otherwise. */
@@ -258,7 +258,7 @@ export async function inARace<T>(
   hold: (tx: Queries) => Promise<unknown> = lockPages,
 ): Promise<T[]> {
   let racing: Promise<T[]> = Promise.resolve([]);
-  await db.atomically(async (tx) => {
+  await db.inTransaction(async (tx) => {
     await hold(tx);
     racing = atOnce(count, task);
     while ((await countWaiting(db)) < count) await setTimeout(5);

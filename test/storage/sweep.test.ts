@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { admitDue, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';
-import { recordWait } from '../../src/storage/pages/defer-page.ts';
-import { signOfLife } from '../../src/storage/pages/touch-page.ts';
+import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
+import { touchPage } from '../../src/storage/pages/touch-page.ts';
 import { failure, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
@@ -37,7 +37,7 @@ test('pages without a sign of life whose workflow is gone are to be started agai
 test('a page that gave a sign of life is not asked after until it has been quiet for as long as it said', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
-  await signOfLife(db(), page.pageId, 10 * MINUTE_MS);
+  await touchPage(db(), page.pageId, 10 * MINUTE_MS);
   await crawl.letTimePass(9 * MINUTE_MS);
   expect(await findStalled(db(), crawl.id, async () => false)).toEqual([]);
   await crawl.letTimePass(2 * MINUTE_MS);
@@ -69,8 +69,8 @@ test('a look for stalled pages does not wait for a page that is being recorded',
 test('a sign of life wakes a page asleep and clears what it waited for', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
-  await recordWait(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' });
-  expect(await signOfLife(db(), page.pageId, MINUTE_MS)).toEqual({ goesOn: true });
+  await deferWithoutAttempt(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' });
+  expect(await touchPage(db(), page.pageId, MINUTE_MS)).toEqual({ goesOn: true });
   expect(await crawl.page(page.url)).toMatchObject({ status: 'Queued', nextAttemptAt: null, reason: null });
 });
 
@@ -79,10 +79,10 @@ test('a page hears whether it still has anything to do', async () => {
   await crawl.add(...numbered(2));
   const [done, open] = await crawl.admit();
   await crawl.record(done);
-  expect(await signOfLife(db(), done?.pageId ?? '', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: false });
-  expect(await signOfLife(db(), '999999999', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: false });
+  expect(await touchPage(db(), done?.pageId ?? '', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: false });
+  expect(await touchPage(db(), '999999999', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: false });
   await startCancelling(db(), crawl.id);
-  expect(await signOfLife(db(), open?.pageId ?? '', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: true });
+  expect(await touchPage(db(), open?.pageId ?? '', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: true });
 });
 
 test('found is the sum over the statuses', async () => {

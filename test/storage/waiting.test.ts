@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { admitDue } from '../../src/storage/frontier/sweep.ts';
-import { recordWait } from '../../src/storage/pages/defer-page.ts';
-import { signOfLife } from '../../src/storage/pages/touch-page.ts';
+import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
+import { touchPage } from '../../src/storage/pages/touch-page.ts';
 import { atOnce, failure, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
@@ -39,7 +39,7 @@ test('a wait that is no attempt costs none', async () => {
   const page = await crawl.underWay('http://a.test/');
   const until = inOneHour();
   const wait = { until, reason: 'robots.txt is out of reach' };
-  expect(await recordWait(db(), crawl.settings, page.pageId, wait)).toEqual({
+  expect(await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait)).toEqual({
     goesOn: true,
     domains: ['a.test'],
   });
@@ -79,7 +79,7 @@ test('when too many of its domain are asleep, the page ends and its row waits in
   expect(await crawl.reserved()).toBe(4);
 
   const wait = { until: retryAt, reason: 'robots.txt is out of reach' };
-  const { goesOn: fourGoesOn } = await recordWait(db(), crawl.settings, four?.pageId ?? '', wait);
+  const { goesOn: fourGoesOn } = await deferWithoutAttempt(db(), crawl.settings, four?.pageId ?? '', wait);
   expect(fourGoesOn).toBe(false);
   expect(await crawl.page(four?.url ?? '')).toMatchObject({ status: 'Pending', attempts: 0 });
 });
@@ -89,8 +89,8 @@ test('a wait recorded twice is the same wait: a page does not count itself among
   const page = await crawl.underWay('http://a.test/');
   const wait = { until: inOneHour(), reason: 'robots.txt is out of reach' };
   const both = [
-    await recordWait(db(), crawl.settings, page.pageId, wait),
-    await recordWait(db(), crawl.settings, page.pageId, wait),
+    await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait),
+    await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait),
   ];
   expect(both.map(({ goesOn }) => goesOn)).toEqual([true, true]);
   expect(await crawl.page(page.url)).toMatchObject({ status: 'Waiting' });
@@ -113,7 +113,7 @@ test('a woken page needs no place: it goes on although the window is full', asyn
   const [page] = await crawl.admit();
   await crawl.record(page, { report: failure(), retryAt: inOneHour() });
   await crawl.admit();
-  expect(await signOfLife(db(), page?.pageId ?? '', 60_000)).toEqual({ goesOn: true });
+  expect(await touchPage(db(), page?.pageId ?? '', 60_000)).toEqual({ goesOn: true });
   expect(await crawl.statuses()).toEqual({ Queued: 2, Pending: 1 });
   expect(await crawl.admit()).toEqual([]);
 });

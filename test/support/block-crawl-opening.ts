@@ -8,7 +8,7 @@ export interface BlockedOpening {
 }
 
 export function blockCrawlOpening<T>(db: Database, act: (opening: BlockedOpening) => Promise<T>): Promise<T> {
-  return db.atomically(async (tx) => {
+  return db.inTransaction(async (tx) => {
     await tx.$executeRaw`LOCK TABLE crawls IN SHARE MODE`;
     const waiting = async () => {
       const rows = await tx.$queryRaw<unknown[]>`

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
-import { isDatabaseAway } from '../../src/storage/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../../src/storage/database-unavailable.ts';
 import {
   type ContentStore,
   ContentStoreUnavailable,
@@ -105,19 +105,19 @@ describe('a database error', () => {
     ...['ECONNREFUSED', 'P1000', 'P1003', 'P2024'],
     ...['08006', '25006', '28000', '28P01', '3D000', '40P01', '53300', '55006', '57P01', '57P03', '58030'],
   ])('%s means that the database is unavailable', (code) => {
-    expect(isDatabaseAway(withCode(code))).toBe(true);
-    expect(isDatabaseAway(new Error('wrapped', { cause: withCode(code) }))).toBe(true);
+    expect(isDatabaseUnavailable(withCode(code))).toBe(true);
+    expect(isDatabaseUnavailable(new Error('wrapped', { cause: withCode(code) }))).toBe(true);
   });
 
   test.each(['22021', '23505', '25001', '3F000', '42P01', 'P0001', 'P2002', '5799'])(
     '%s is about the statement',
     (code) => {
-      expect(isDatabaseAway(withCode(code))).toBe(false);
+      expect(isDatabaseUnavailable(withCode(code))).toBe(false);
     },
   );
 
   test('pg reports a broken connection by its message alone', () => {
-    expect(isDatabaseAway(new Error('Connection terminated unexpectedly'))).toBe(true);
+    expect(isDatabaseUnavailable(new Error('Connection terminated unexpectedly'))).toBe(true);
   });
 
   test('Prisma wraps the error of a Postgres that is still starting', async () => {
@@ -132,12 +132,12 @@ describe('a database error', () => {
     const db = openDatabase(`postgresql://amble@127.0.0.1:${port}/amble`);
     const error: unknown = await db.crawl.findFirst().catch((thrown: unknown) => thrown);
     expect(String(error)).toContain('57P03');
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
     await db.$disconnect();
     starting.close();
   });
 
   test('a bug does not mean that the database is unavailable', () => {
-    expect(isDatabaseAway(new TypeError('undefined is not a function'))).toBe(false);
+    expect(isDatabaseUnavailable(new TypeError('undefined is not a function'))).toBe(false);
   });
 });

@@ -2,7 +2,7 @@
 import type { AmbleConfig } from '../../config/index.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Engines } from '../../embedded/index.ts';
-import { isDatabaseAway } from '../../storage/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
 import { type CommonOptions, configFor } from '../common-options.ts';
 import { announceUp } from '../connect/background.ts';
@@ -34,7 +34,7 @@ export async function upCommand(options: CommonOptions): Promise<ExitCode> {
 
 /** A restarted server may have lost its data; without this, its crawls would stop until somebody noticed. */
 async function resumeAfterRestart(resume: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  const isUnavailable = (error: unknown) => isTemporalUnavailable(error) || isDatabaseAway(error);
+  const isUnavailable = (error: unknown) => isTemporalUnavailable(error) || isDatabaseUnavailable(error);
   try {
     await retryWhileUnavailable(resume, {
       what: 'Temporal or Postgres',

@@ -29,7 +29,7 @@ export interface PageContext {
 }
 
 export function describePage(report: PageReport, context: PageContext, now: Date): string {
-  const { page, crawl, robotsTrouble } = report;
+  const { page, crawl, robotsFailure } = report;
   const { slot, domain } = context;
   const stopped = crawlStopped(crawl);
   switch (page.status) {
@@ -42,8 +42,8 @@ export function describePage(report: PageReport, context: PageContext, now: Date
       if (stopped !== null) return stopped;
       if (slot?.position.kind === 'queued') return describeSlot(page, slot, now);
       if (page.nextAttemptAt !== null && page.nextAttemptAt > now) return describeWaiting(report, now);
-      if (robotsTrouble !== null && robotsTrouble.retryAt > now)
-        return `its robots.txt has been unavailable since ${formatClock(robotsTrouble.since, now)} (${robotsTrouble.error}); next attempt at ${formatClock(robotsTrouble.retryAt, now)}.`;
+      if (robotsFailure !== null && robotsFailure.retryAt > now)
+        return `its robots.txt has been unavailable since ${formatClock(robotsFailure.since, now)} (${robotsFailure.error}); next attempt at ${formatClock(robotsFailure.retryAt, now)}.`;
       return slot === null ? describeUnanswered(page, context, now) : describeSlot(page, slot, now);
     case 'Fetched':
       return `status ${page.statusCode}${page.fetchedAt === null ? '' : ` at ${formatClock(page.fetchedAt, now)}`}${page.title === null ? '.' : `, "${page.title}".`}`;
@@ -105,7 +105,7 @@ function gapClause({ gapMs, gapReason }: ThrottleView): string {
   return `the gap is ${formatDuration(gapMs)} because of ${GAP_REASONS[gapReason]}.`;
 }
 
-function describeWaiting({ page, crawl, attempts, robotsTrouble }: PageReport, now: Date): string {
+function describeWaiting({ page, crawl, attempts, robotsFailure }: PageReport, now: Date): string {
   const { nextAttemptAt } = page;
   if (nextAttemptAt === null) return page.reason ?? 'about to continue.';
   const when = `at ${formatClock(nextAttemptAt, now)} (${formatIn(nextAttemptAt.getTime(), now)})`;
@@ -113,9 +113,9 @@ function describeWaiting({ page, crawl, attempts, robotsTrouble }: PageReport, n
   if (isRetry)
     return `attempt ${page.attempts + 1} of ${crawl.maximumAttempts} ${when}, after ${page.reason}`;
   const unread =
-    robotsTrouble === null
+    robotsFailure === null
       ? ''
-      : ` Its robots.txt has been unavailable since ${formatClock(robotsTrouble.since, now)}.`;
+      : ` Its robots.txt has been unavailable since ${formatClock(robotsFailure.since, now)}.`;
   return `next attempt ${when}: ${page.reason ?? 'it was deferred.'}${unread}`;
 }
 

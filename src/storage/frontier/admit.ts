@@ -1,6 +1,6 @@
 /**
- * The window of the frontier: per crawl and domain at most `window` pages are Queued, that is have an open workflow that
- * is not asleep. Admission is the only way from Pending to Queued; sitemaps have one of their own, admit-sitemaps.ts.
+ * The window of the frontier: per crawl and domain at most `window` pages are Queued, which means that they have an open
+ * workflow that is not asleep. Only admission makes a Pending page Queued. Sitemaps are admitted by admit-sitemaps.ts.
  */
 import type { AdmittedPage } from '../../core/page-input.ts';
 import type { Warmup } from '../../core/settings.ts';
@@ -10,7 +10,7 @@ import type { UrlKind } from '../generated/enums.ts';
 import type { Queries } from '../raw-sql.ts';
 import { endWarmup } from './warm-up.ts';
 
-/** Rows as the raw queries of this folder return an admitted page. */
+/** An admitted page as the raw queries of this folder return it. */
 export interface AdmittedRow {
   id: bigint;
   url_hash: Uint8Array;
@@ -37,41 +37,41 @@ export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
   };
 }
 
-/** How long a page may take from its admission to its first ask before the sweep looks after it. */
-export const FIRST_SIGN_MS = 60_000;
+/** How long a page may take from its admission to its first request for a slot before the sweep checks on it. */
+export const FIRST_TOUCH_WITHIN_MS = 60_000;
 
-/** Pages one call may admit: what its caller can start without filling a history. The sweep comes for the rest. */
-const MOST_AT_ONCE = 200;
+/** Pages that one call may admit: what its caller can start without filling a history. The sweep admits the rest. */
+const MAX_ADMITTED = 200;
 
 export interface Admission {
   crawlId: string;
   window: number;
   warmup: Warmup;
-  /** Names the caller and occasion: asked again, it gets the same pages again. */
-  by: string;
+  /** An idempotency key: a repeated call with the same key returns the same pages. */
+  admissionId: string;
   /** Only these domains; null: all of the crawl. */
   domains: readonly string[] | null;
-  /** Pages of one domain that are let in at a time; unset: as many as there is room for. */
-  atOnce?: number;
+  /** Pages admitted per domain at a time. Unset: as many as there is room for. */
+  maxPerDomain?: number;
 }
 
-/** Admits what there is room for and returns all pages that `by` has admitted and that nobody is known to have taken. */
+/** Admits pages while there is room, and returns all pages with this admission id that have not started. */
 export async function admit(db: Database, admission: Admission): Promise<AdmittedPage[]> {
-  let room = MOST_AT_ONCE;
+  let room = MAX_ADMITTED;
   const domains = await domainsToFill(db, admission);
   for (const [i, domain] of domains.entries()) {
-    // Each gets its share of what one call may admit, or the first in the alphabet would take it all.
-    const share = Math.min(admission.atOnce ?? room, Math.ceil(room / (domains.length - i)));
+    // Each domain gets its share, or the first in the alphabet would take everything.
+    const share = Math.min(admission.maxPerDomain ?? room, Math.ceil(room / (domains.length - i)));
     if (share === 0) break;
     room -= await admitDomain(db, admission, domain, share);
   }
   const rows = await db.$queryRaw<AdmittedRow[]>`
-    SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admission_id = ${admission.by} AND status = 'Queued'
+    SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admission_id = ${admission.admissionId} AND status = 'Queued'
     ORDER BY priority, rank, id`;
   return rows.map(toAdmittedPage);
 }
 
-/** Whoever ends a crawl's warm-up lets in pages of all its domains: they have been waiting for it. */
+/** The call that ends a crawl's warm-up admits pages of all domains: they have been waiting for it. */
 async function domainsToFill(db: Database, admission: Admission): Promise<string[]> {
   const { crawlId, warmup } = admission;
   const found = await domainsWithRoom(db, admission);
@@ -83,7 +83,7 @@ async function domainsToFill(db: Database, admission: Admission): Promise<string
   return rows.map(({ domain }) => domain);
 }
 
-/** The domains that an admission looks at: those it was given, or all of the crawl. */
+/** The domains that an admission considers: those it was given, or all domains of the crawl. */
 export function candidateDomains(crawlId: string, domains: readonly string[] | null): Prisma.Sql {
   return domains === null
     ? Prisma.sql`SELECT domain FROM crawl_domains WHERE crawl_id = ${crawlId}`
@@ -91,9 +91,8 @@ export function candidateDomains(crawlId: string, domains: readonly string[] | n
 }
 
 /**
- * Domains with half of their places free or more: who then fills them starts several pages at once, which costs him one
- * workflow task instead of one for each. Read without a lock, so that a busy domain's row is not held by everybody who
- * links to it.
+ * Domains whose window is at most half full: filling them starts several pages in one workflow task instead of one task
+ * per page. Read without a lock, so that not every page that links to a busy domain locks its row.
  */
 async function domainsWithRoom(
   db: Database,
@@ -105,8 +104,8 @@ async function domainsWithRoom(
              AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
            ORDER BY p.priority, p.rank, p.id LIMIT 1)
       AND (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`candidate.domain`, window)}) AS queued) <= ${Math.floor(window / 2)}
-    ORDER BY candidate.domain LIMIT ${MOST_AT_ONCE}`;
-  return db.atomically((tx) => tx.$queryRaw<{ domain: string; warmed_up: boolean }[]>(query));
+    ORDER BY candidate.domain LIMIT ${MAX_ADMITTED}`;
+  return db.inTransaction((tx) => tx.$queryRaw<{ domain: string; warmed_up: boolean }[]>(query));
 }
 
 /**
@@ -121,16 +120,16 @@ function underWay(crawlId: string, domain: Prisma.Sql, window: number): Prisma.S
 
 async function admitDomain(
   db: Database,
-  { crawlId, window, by }: Admission,
+  { crawlId, window, admissionId }: Admission,
   domain: string,
   atMost: number,
 ): Promise<number> {
-  return db.atomically(async (tx) => {
+  return db.inTransaction(async (tx) => {
     const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warmed_up: boolean }[]>`
       SELECT c.status::text, c.max_pages, c.warmed_up FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
       WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
     if (crawl?.status !== 'Running') return 0;
-    // A statement of its own: only one that begins after the lock sees what its last holder admitted.
+    // A separate statement: only one that starts after the lock was taken sees what the last holder admitted.
     const ready = await tx.$queryRaw<{ id: bigint }[]>`
       SELECT id FROM pages
       WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_attempt_at IS NULL AND kind = 'page'
@@ -141,15 +140,15 @@ async function admitDomain(
     const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
     if (affordable === 0) return 0;
     return tx.$executeRaw`
-      UPDATE pages SET status = 'Queued', admission_id = ${by}, updated_at = now(),
-                       check_at = now() + ${FIRST_SIGN_MS} * interval '1 millisecond'
+      UPDATE pages SET status = 'Queued', admission_id = ${admissionId}, updated_at = now(),
+                       check_at = now() + ${FIRST_TOUCH_WITHIN_MS} * interval '1 millisecond'
       WHERE id = ANY(${ready.slice(0, affordable).map((row) => row.id)}::bigint[])`;
   });
 }
 
 /**
- * Takes up to `wanted` pages out of the crawl's budget and says how many it got. The lock is one that inserts of pages,
- * which refer to the crawl, need not wait for, nor it for them.
+ * Reserves up to `wanted` pages of the crawl's budget and returns how many it got. This lock and inserts of pages, which
+ * refer to the crawl, do not wait for each other.
  */
 async function reserve(tx: Queries, crawlId: string, wanted: number): Promise<number> {
   if (wanted === 0) return 0;
@@ -161,12 +160,12 @@ async function reserve(tx: Queries, crawlId: string, wanted: number): Promise<nu
   return got;
 }
 
-/** Gives back what was reserved for a page that was admitted but not fetched. */
+/** Returns the reservation of a page that was admitted but not fetched. */
 export async function refundPage(tx: Queries, page: { crawl_id: string; kind: UrlKind }): Promise<void> {
   if (page.kind === 'page') await refund(tx, page.crawl_id, 1);
 }
 
-/** Gives reserved pages back. Sitemaps are no charge on the budget, so there is nothing to give back for them. */
+/** Returns reserved pages to the budget. Sitemaps are not charged to it. */
 export async function refund(tx: Queries, crawlId: string, pages: number): Promise<void> {
   await tx.$executeRaw`
     UPDATE crawls SET pages_reserved = greatest(0, pages_reserved - ${pages})

@@ -1,4 +1,4 @@
-/** Cancelling a crawl, as far as the tables go: first nothing is admitted any more, then what has no workflow ends. */
+/** Cancelling a crawl in the tables: first nothing more is admitted, then pages without a workflow are ended. */
 
 import { OPEN_STATUSES } from '../../core/outcome.ts';
 import type { AdmittedPage } from '../../core/page-input.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 import { ADMITTED_COLUMNS, type AdmittedRow, refund, toAdmittedPage } from './admit.ts';
 
-const MOST_AT_ONCE = 500;
+const MAX_CHECKED = 500;
 
 const CANCELLED = Prisma.sql`
   status = 'Cancelled', reason = 'the crawl was cancelled', next_attempt_at = NULL, updated_at = now()`;
@@ -19,8 +19,8 @@ export async function startCancelling(db: Database, crawlId: string): Promise<vo
 }
 
 /**
- * Ends pages that have no workflow to end them, and returns how many are still open: counted last, because a page that
- * ends by itself may add links to the frontier until then.
+ * Ends pages that have no workflow to end them, and returns how many are still open. They are counted last, because a page
+ * that ends by itself may add links to the frontier until then.
  */
 export async function cancelIdlePages(
   db: Database,
@@ -31,7 +31,7 @@ export async function cancelIdlePages(
     UPDATE pages SET ${CANCELLED} WHERE crawl_id = ${crawlId} AND status = 'Pending'`;
   const open = await db.$queryRaw<AdmittedRow[]>`
     SELECT ${ADMITTED_COLUMNS} FROM pages WHERE crawl_id = ${crawlId} AND status IN ('Queued', 'Waiting')
-    LIMIT ${MOST_AT_ONCE}`;
+    LIMIT ${MAX_CHECKED}`;
   const checked = await Promise.all(
     open.map(async (row) => ({ id: row.id, running: await isRunning(toAdmittedPage(row)) })),
   );
@@ -45,7 +45,7 @@ export async function cancelIdlePages(
 
 async function cancelAdmitted(db: Database, crawlId: string, ids: bigint[]): Promise<void> {
   if (ids.length === 0) return;
-  await db.atomically(async (tx) => {
+  await db.inTransaction(async (tx) => {
     const cancelled = await tx.$queryRaw<{ kind: string }[]>`
       UPDATE pages SET ${CANCELLED} WHERE id = ANY(${ids}::bigint[]) AND status IN ('Queued', 'Waiting')
       RETURNING kind::text`;

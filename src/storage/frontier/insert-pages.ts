@@ -1,4 +1,4 @@
-/** How URLs enter a crawl: each once, whoever finds it and however often. */
+/** How URLs enter a crawl: each once, however often and on whichever page it is found. */
 
 import type { CrawlSettings, Order } from '../../core/settings.ts';
 import { type PolitenessUnit, politenessKey, urlHash } from '../../urls/index.ts';
@@ -10,7 +10,7 @@ export interface NewPage extends PageKind {
   url: string;
   hash: Buffer;
   domain: string;
-  /** As a sitemap says. */
+  /** From a sitemap. */
   lastmod?: Date | null;
 }
 
@@ -26,9 +26,9 @@ export function newPage(
 }
 
 /**
- * Inserts the pages a crawl does not have yet. They are numbered as they were found, which is the order they are admitted in, and
- * inserted sorted by hash, so that two pages full of the same links wait for each other's rows in the same order instead of
- * dead-locking. A page that is known uses up a number all the same: there are enough.
+ * Inserts the pages that a crawl does not have yet. Ids follow the order in which they were found, which is the order of
+ * admission. Rows are inserted sorted by hash, so that two pages with the same links lock rows in the same order instead of
+ * deadlocking. A known page uses up an id too; there are enough.
  */
 export async function insertPages(
   tx: Queries,

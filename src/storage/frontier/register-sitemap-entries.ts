@@ -1,6 +1,6 @@
 /**
- * What a sitemap lists enters the frontier, a batch in a transaction of its own: 50,000 pages are never locked together, and
- * a read that breaks off half-way is repeated at no harm.
+ * Adds the entries of a sitemap to the frontier, one batch per transaction: 50,000 pages are never locked together, and an
+ * interrupted read can be repeated safely.
  */
 import type { CrawlSettings } from '../../core/settings.ts';
 import type { SitemapEntry } from '../../sitemaps/index.ts';
@@ -15,40 +15,39 @@ import {
   skipReasonFor,
 } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
-import { isUnderWay, lockPage, type PageRow } from '../pages/page-row.ts';
+import { isAdmitted, lockPage, type PageRow } from '../pages/page-row.ts';
 import { insertPages, type NewPage, newPage } from './insert-pages.ts';
 import { registerSitemaps } from './register-sitemaps.ts';
-import { letIntoDomain } from './url-quotas.ts';
+import { withinDomainQuota } from './url-quotas.ts';
 
-export interface ListedEntries {
+export interface SitemapEntries {
   settings: CrawlSettings;
   unit: PolitenessUnit;
-  /** The sitemap. */
+  /** Of the sitemap. */
   pageId: string;
   entries: readonly SitemapEntry[];
 }
 
-/** As a link on the page it was started from would be: with `maxDepth` 0, a crawl keeps to its seeds. */
+/** The same as for a link on a seed: with `maxDepth` 0, a crawl is limited to its seeds. */
 const ENTRY_DEPTH = 1;
 
-/** By the protocol an index lists no other index. Some do all the same, so one such step is taken. */
-const MOST_INDEXES = 2;
+/** The protocol does not allow an index in an index. Some sites do it anyway, so one level is followed. */
+const MAX_INDEX_DEPTH = 2;
 
 /**
- * A page is held to the crawl's scope like any link, whichever host its sitemap is on: what may be fetched is for the
- * robots.txt of its own host to say. A further sitemap must be in scope or on the host of its index. Returns how many of
- * them were left out, and why.
+ * A page must be in the crawl's scope like any link, whichever host its sitemap is on; the robots.txt of its own host decides
+ * whether it may be fetched. A sitemap must be in scope or on the host of its index. Returns how many were skipped, by reason.
  */
-export async function registerEntries(db: Database, listed: ListedEntries): Promise<SkipCounts> {
+export async function registerSitemapEntries(db: Database, listed: SitemapEntries): Promise<SkipCounts> {
   const { settings, unit, pageId, entries } = listed;
-  const { pages, skipped } = await db.atomically(async (tx) => {
+  const { pages, skipped } = await db.inTransaction(async (tx) => {
     const skipped: SkipCounts = {};
     const skip = (reason: SkipReason, urls = 1): void => countSkip(skipped, reason, urls);
     const sitemap = await lockPage(tx, pageId);
-    // It has ended meanwhile, cancelled perhaps: then nobody would look after what is added now.
-    if (sitemap === null || !isUnderWay(sitemap)) return { pages: [], skipped };
-    const { further, pages: listedPages } = sorted(settings, unit, sitemap, entries, skip);
-    const pages = await letIntoDomain(tx, settings, sitemap.crawl_id, listedPages, skip);
+    // It has ended in the meantime, perhaps by cancellation: then no workflow would process what is added now.
+    if (sitemap === null || !isAdmitted(sitemap)) return { pages: [], skipped };
+    const { further, pages: listedPages } = sortEntries(settings, unit, sitemap, entries, skip);
+    const pages = await withinDomainQuota(tx, settings, sitemap.crawl_id, listedPages, skip);
     await registerSitemaps(tx, unit, sitemap, further, sitemap.depth + 1, skip);
     await insertPages(tx, {
       crawlId: sitemap.crawl_id,
@@ -65,7 +64,7 @@ export async function registerEntries(db: Database, listed: ListedEntries): Prom
   return skipped;
 }
 
-function sorted(
+function sortEntries(
   settings: CrawlSettings,
   unit: PolitenessUnit,
   sitemap: PageRow,
@@ -78,13 +77,13 @@ function sorted(
   const pages: NewPage[] = [];
   for (const { kind, url, lastmod } of entries) {
     if (kind === 'sitemap') {
-      if (sitemap.depth >= MOST_INDEXES) skip('too many sitemap indexes in a row');
+      if (sitemap.depth >= MAX_INDEX_DEPTH) skip('too many sitemap indexes in a row');
       else if (hostnameOf(url) !== host && !inScope(url, follow)) skip('out of scope');
       else further.push(url);
       continue;
     }
     const target = normaliseUrl(url, undefined, settings.urls);
-    // It has been read as a URL before: all that can be against it now is the crawl's own bound.
+    // The sitemap reader has parsed it already, so only the crawl's own length limit can reject it now.
     const reason = target.ok ? skipReasonFor(target.url, follow) : 'too long';
     if (target.ok && reason === null)
       pages.push({ ...newPage(settings, unit, target.url, sitemap.keyword), lastmod });

@@ -1,49 +1,92 @@
-/** Which of the pages that were found a crawl has room for, by the limits that need counting. */
+/**
+ * Limits on how many URLs of one group (a directory, a query, a calendar, a domain) a crawl accepts, against sites without an
+ * end. Only URLs that are new to the crawl are counted, so a page that links to known pages, as most do, writes nothing here.
+ * Two transactions that find the same URL at the same moment count it twice: a count may be off by a few.
+ */
 import type { CrawlSettings } from '../../core/settings.ts';
 import { domainQuota, quotaOf, type SkipReason, type UrlQuota } from '../../urls/index.ts';
 import type { Queries } from '../raw-sql.ts';
 import type { NewPage } from './insert-pages.ts';
-import { takePlaces } from './take-places.ts';
 
-/** Those for whom there is room: in their directory, query or calendar first, then in their domain. */
-export async function letIn<T extends NewPage>(
+/** The pages within their quotas: that of their directory, query or calendar first, then that of their domain. */
+export async function withinQuotas<T extends NewPage>(
   tx: Queries,
   settings: CrawlSettings,
   crawlId: string,
   pages: readonly T[],
   skip: (reason: SkipReason) => void,
 ): Promise<T[]> {
-  const inFamily = await withRoom(tx, crawlId, pages, (page) => quotaOf(page.url, settings.traps), skip);
-  return letIntoDomain(tx, settings, crawlId, inFamily, skip);
+  const inGroup = await withinQuota(tx, crawlId, pages, (page) => quotaOf(page.url, settings.traps), skip);
+  return withinDomainQuota(tx, settings, crawlId, inGroup, skip);
 }
 
-/** For pages that a site itself has listed: it has an end, so nothing but the domain's own limit is against them. */
-export async function letIntoDomain<T extends NewPage>(
+/** For pages that a site lists itself: its list has an end, so only the domain's own limit applies. */
+export async function withinDomainQuota<T extends NewPage>(
   tx: Queries,
-  { maxPagesPerDomain: most }: CrawlSettings,
+  { maxPagesPerDomain }: CrawlSettings,
   crawlId: string,
   pages: readonly T[],
   skip: (reason: SkipReason) => void,
 ): Promise<T[]> {
-  if (most === null) return [...pages];
-  return withRoom(tx, crawlId, pages, ({ domain }) => domainQuota(domain, most), skip);
+  if (maxPagesPerDomain === null) return [...pages];
+  return withinQuota(tx, crawlId, pages, ({ domain }) => domainQuota(domain, maxPagesPerDomain), skip);
 }
 
-async function withRoom<T extends NewPage>(
+async function withinQuota<T extends NewPage>(
   tx: Queries,
   crawlId: string,
   pages: readonly T[],
-  placeFor: (page: T) => UrlQuota | null,
+  quotaFor: (page: T) => UrlQuota | null,
   skip: (reason: SkipReason) => void,
 ): Promise<T[]> {
-  const takers = pages.flatMap((page) => {
-    const place = placeFor(page);
-    return place === null ? [] : [{ page, hash: page.hash, place }];
+  const counted = pages.flatMap((page) => {
+    const quota = quotaFor(page);
+    return quota === null ? [] : [{ page, hash: page.hash, quota }];
   });
   const refused = new Set<NewPage>();
-  for (const { page, place } of await takePlaces(tx, crawlId, takers)) {
+  for (const { page, quota } of await countUrls(tx, crawlId, counted)) {
     refused.add(page);
-    skip(place.reason);
+    skip(quota.reason);
   }
   return pages.filter((page) => !refused.has(page));
+}
+
+interface CountedUrl {
+  /** Of the URL. */
+  hash: Buffer;
+  quota: UrlQuota;
+}
+
+/** Counts new URLs and returns those over their quota. Rows are locked in one order, and before those of pages: see `finishPage`. */
+async function countUrls<T extends CountedUrl>(
+  tx: Queries,
+  crawlId: string,
+  urls: readonly T[],
+): Promise<Set<T>> {
+  if (urls.length === 0) return new Set();
+  const refused = await tx.$queryRaw<{ nr: bigint }[]>`
+    WITH fresh AS (
+      SELECT nr, decode(group_hash, 'hex') AS group_hash, group_name, quota,
+             row_number() OVER (PARTITION BY group_hash ORDER BY nr) AS nth
+      FROM unnest(${urls.map(({ hash }) => hash.toString('hex'))}::text[],
+                  ${urls.map(({ quota }) => quota.hash.toString('hex'))}::text[],
+                  ${urls.map(({ quota }) => quota.name)}::text[], ${urls.map(({ quota }) => quota.limit)}::int[])
+           WITH ORDINALITY AS url (hash, group_hash, group_name, quota, nr)
+      WHERE NOT coalesce(
+        -- The first from here on, which only its own index can say: to look for what is equal any index of the crawl
+        -- seems as good while it is small, and Postgres may keep to that.
+        (SELECT (crawl_id, url_hash) = (${crawlId}, decode(url.hash, 'hex')) FROM pages
+         WHERE (crawl_id, url_hash) >= (${crawlId}, decode(url.hash, 'hex'))
+         ORDER BY crawl_id, url_hash LIMIT 1), false)),
+    judged AS (
+      SELECT fresh.*, coalesce(known.url_count, 0) + nth <= quota AS fits
+      FROM fresh LEFT JOIN crawl_url_counts known ON known.crawl_id = ${crawlId} AND known.group_hash = fresh.group_hash),
+    counted AS (
+      INSERT INTO crawl_url_counts (crawl_id, group_hash, group_name, url_count)
+      SELECT ${crawlId}, group_hash, min(group_name), count(*)::int FROM judged WHERE fits
+      GROUP BY group_hash ORDER BY group_hash
+      ON CONFLICT (crawl_id, group_hash) DO UPDATE SET url_count = crawl_url_counts.url_count + excluded.url_count)
+    SELECT nr FROM judged WHERE NOT fits`;
+  const numbers = new Set(refused.map(({ nr }) => Number(nr)));
+  return new Set(urls.filter((_, i) => numbers.has(i + 1)));
 }

@@ -1,13 +1,13 @@
 /**
- * The warm-up of a crawl: after its seeds it waits until enough pages are pending for their sources to mix. While it lasts,
- * admission lets in seeds alone. `crawls.warmed_up` says that it is over, so that it costs nothing from then on.
+ * The warm-up of a crawl: after its seeds it waits until enough pages are pending for their sources to mix. Meanwhile only
+ * seeds are admitted. `crawls.warmed_up` records that it is over, so that it costs nothing from then on.
  */
 import type { Warmup } from '../../core/settings.ts';
 import type { Database } from '../database.ts';
 
 /**
- * Ends the warm-up if enough pages are pending, or its time has passed, or no seed is on its way that could find more: a
- * crawl that will never have that many pages must not wait for them. Returns whether it has just ended.
+ * Ends the warm-up if enough pages are pending, if its time has passed, or if no seed is in progress that could find more: a
+ * crawl that will never have that many pages must not wait for them. Returns whether this call ended it.
  */
 export async function endWarmup(db: Database, crawlId: string, warmup: Warmup): Promise<boolean> {
   const ended = await db.$executeRaw`

@@ -1,10 +1,10 @@
-/** What this installation holds of a URL from any crawl before: what a server can be asked to confirm instead of resending. */
+/** The copy of a URL that an earlier crawl stored: a server can confirm it (304) instead of sending it again. */
 import { urlHash } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
 
-export interface EarlierCopy {
+export interface CachedCopy {
   contentHash: string;
-  /** As it was stored, with its charset. */
+  /** As stored, with its charset. */
   contentType: string;
   /** Without parameters. */
   type: string;
@@ -15,8 +15,8 @@ export interface EarlierCopy {
   nofollow: boolean;
 }
 
-export async function findEarlierCopy(db: Database, url: string): Promise<EarlierCopy | null> {
-  const rows = await db.$queryRaw<Omit<EarlierCopy, 'type'>[]>`
+export async function findCachedCopy(db: Database, url: string): Promise<CachedCopy | null> {
+  const rows = await db.$queryRaw<Omit<CachedCopy, 'type'>[]>`
     SELECT content_hash AS "contentHash", coalesce(content_type, '') AS "contentType", coalesce(content_bytes, 0) AS bytes,
            etag, last_modified AS "lastModified", noindex, nofollow
     FROM pages

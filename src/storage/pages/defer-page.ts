@@ -1,33 +1,33 @@
 /**
- * A page that has to wait. A long wait gives up its place in the window, in the transaction that records it, so that a
- * hundred pages asleep in a one-hour retry do not stop their domain.
+ * Defers a page. A long wait leaves the window, in the transaction that records it, so that a hundred pages that sleep until
+ * their retry in an hour do not stop their domain.
  */
 import type { CrawlSettings } from '../../core/settings.ts';
 import type { Database } from '../database.ts';
-import { FIRST_SIGN_MS, refundPage } from '../frontier/admit.ts';
+import { FIRST_TOUCH_WITHIN_MS, refundPage } from '../frontier/admit.ts';
 import type { Queries } from '../raw-sql.ts';
-import { isUnderWay, lockPage, type PageRow, type Recorded } from './page-row.ts';
+import { isAdmitted, lockPage, type PageRow, type Recorded } from './page-row.ts';
 
-export interface Wait {
+export interface Deferral {
   until: number;
   reason: string;
   attempts: number;
 }
 
 /**
- * Returns whether the page's workflow may wait by itself. When too many of its domain do so already, the row goes back to
- * Pending with `next_attempt_at` and the workflow ends.
+ * Returns whether the page's workflow waits itself. If too many pages of its domain already do, the row becomes Pending again
+ * with `next_attempt_at`, and the workflow ends.
  */
-export async function stepAside(
+export async function deferPage(
   tx: Queries,
   settings: CrawlSettings,
   page: PageRow,
-  wait: Wait,
+  wait: Deferral,
 ): Promise<boolean> {
   const status = await statusFor(tx, settings, page, wait);
   await tx.$executeRaw`
     UPDATE pages SET status = ${status}::page_status, reason = ${wait.reason}, attempts = ${wait.attempts}::int,
-      next_attempt_at = ${new Date(wait.until)}, check_at = ${new Date(wait.until + FIRST_SIGN_MS)}, updated_at = now()
+      next_attempt_at = ${new Date(wait.until)}, check_at = ${new Date(wait.until + FIRST_TOUCH_WITHIN_MS)}, updated_at = now()
     WHERE id = ${page.id}`;
   if (status === 'Pending') await refundPage(tx, page);
   return status !== 'Pending';
@@ -37,7 +37,7 @@ async function statusFor(
   tx: Queries,
   settings: CrawlSettings,
   page: PageRow,
-  wait: Wait,
+  wait: Deferral,
 ): Promise<'Queued' | 'Waiting' | 'Pending'> {
   if (wait.until - Date.now() <= settings.longWaitMs) return 'Queued';
   const [asleep] = await tx.$queryRaw<{ full: boolean }[]>`
@@ -48,19 +48,19 @@ async function statusFor(
   return asleep?.full ? 'Pending' : 'Waiting';
 }
 
-/** For a wait that is no attempt: robots.txt out of reach, for one. */
-export async function recordWait(
+/** For a wait that does not count as an attempt, for example because robots.txt is unavailable. */
+export async function deferWithoutAttempt(
   db: Database,
   settings: CrawlSettings,
   pageId: string,
   wait: { until: number; reason: string },
 ): Promise<Recorded> {
-  return db.atomically(async (tx) => {
+  return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, pageId);
-    if (page === null || !isUnderWay(page)) {
+    if (page === null || !isAdmitted(page)) {
       return { goesOn: false, domains: page === null ? [] : [page.domain] };
     }
-    const goesOn = await stepAside(tx, settings, page, { ...wait, attempts: page.attempts });
+    const goesOn = await deferPage(tx, settings, page, { ...wait, attempts: page.attempts });
     return { goesOn, domains: [page.domain] };
   });
 }

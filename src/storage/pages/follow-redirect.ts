@@ -1,4 +1,4 @@
-/** A redirect ends its page; the target becomes a page of its own, so it is fetched once whoever points at it. */
+/** A redirect ends its page. Its target becomes a page of its own, so it is fetched once, whatever leads to it. */
 import type { CrawlSettings } from '../../core/settings.ts';
 import { looksLikeSitemap } from '../../sitemaps/index.ts';
 import {
@@ -9,14 +9,14 @@ import {
   urlHash,
 } from '../../urls/index.ts';
 import { insertPages, newPage } from '../frontier/insert-pages.ts';
-import { letIn } from '../frontier/url-quotas.ts';
+import { withinQuotas } from '../frontier/url-quotas.ts';
 import type { Queries } from '../raw-sql.ts';
 import type { PageRow } from './page-row.ts';
 
 export interface Followed {
-  /** Domains in which there may now be something to admit. */
+  /** Domains in which there may now be pages to admit. */
   domains: string[];
-  /** Why the target is not followed; null: it is. */
+  /** Why the target is not followed. null: it is. */
   refusal: string | null;
 }
 
@@ -27,13 +27,14 @@ export async function followRedirect(
   page: PageRow,
   target: string,
 ): Promise<Followed> {
-  const refusal = refusalOf(settings, page, target) ?? (await circleOf(tx, settings, page, target));
+  const refusal =
+    whyNotFollowed(settings, page, target) ?? (await findRedirectLoop(tx, settings, page, target));
   if (refusal !== null) return { domains: [], refusal };
   const followed = newPage(settings, unit, target, page.keyword);
   if (page.kind === 'page') {
     const full: SkipReason[] = [];
-    await letIn(tx, settings, page.crawl_id, [followed], (reason) => full.push(reason));
-    // Where a seed moved to is what people asked for: it counts, and comes in even where there is no room.
+    await withinQuotas(tx, settings, page.crawl_id, [followed], (reason) => full.push(reason));
+    // The target of a seed is what the user asked for: it is counted, but accepted even over quota.
     if (!page.is_seed && full[0] !== undefined) return { domains: [], refusal: notFollowed(full[0]) };
   }
   await insertPages(tx, {
@@ -44,16 +45,16 @@ export async function followRedirect(
     isSeed: page.is_seed,
     foundOnId: page.id,
     kind: page.kind,
-    // Without a type of its own it is as urgent as the page it stands for.
+    // Without a type of its own it inherits the priority of the page that redirects to it.
     pages: [{ ...followed, priority: followed.type === null ? page.priority : followed.priority }],
   });
-  // People name a seed by its old address: where it moved to is what they meant.
+  // The user gave the old address of a seed and meant the new one.
   if (page.is_seed) await widenScope(tx, page, hostnameOf(target));
   return { domains: [followed.domain], refusal };
 }
 
-/** Without this look ahead a circle would end just as well, but as pages that all claim to lead somewhere. */
-async function circleOf(
+/** A loop would end without this check too, but its last page would be recorded as a redirect that was followed. */
+async function findRedirectLoop(
   tx: Queries,
   { maxRedirects }: CrawlSettings,
   page: PageRow,
@@ -67,7 +68,7 @@ async function circleOf(
         ON next.crawl_id = ${page.crawl_id} AND next.url_hash = sha256(convert_to(ahead.redirect_to, 'UTF8'))
       WHERE step <= ${maxRedirects})
     SELECT 1 FROM ahead WHERE redirect_to = ${page.url} LIMIT 1`;
-  return back === undefined ? null : 'not followed: the redirects lead in a circle';
+  return back === undefined ? null : 'not followed: the redirects form a loop';
 }
 
 async function widenScope(tx: Queries, page: PageRow, host: string): Promise<void> {
@@ -77,12 +78,12 @@ async function widenScope(tx: Queries, page: PageRow, host: string): Promise<voi
     WHERE id = ${page.crawl_id} AND NOT scope_hosts @> ARRAY[${host}]`;
 }
 
-function refusalOf(settings: CrawlSettings, page: PageRow, target: string): string | null {
+function whyNotFollowed(settings: CrawlSettings, page: PageRow, target: string): string | null {
   if (page.redirect_count >= settings.maxRedirects)
     return `not followed: more than ${settings.maxRedirects} redirects in a row`;
   if (page.kind === 'sitemap') {
     if (!looksLikeSitemap(target)) return 'not followed: the target does not look like a sitemap';
-    // What a robots.txt points to may be out of scope, and may move within its host.
+    // A sitemap that a robots.txt names may be out of scope, and may redirect within its host.
     if (hostnameOf(target) === hostnameOf(page.url)) return null;
   }
   if (page.is_seed) return null;

@@ -1,12 +1,13 @@
-/** A page as the transactions that change it hold it: locked, with what they need of its crawl. */
+/** A page as the transactions that change it read it: locked, with what they need of its crawl. */
 import type { PageStatus } from '../../core/outcome.ts';
+import type { Database } from '../database.ts';
 import type { UrlKind } from '../generated/enums.ts';
 import type { Queries } from '../raw-sql.ts';
 
 export interface Recorded {
-  /** The page's workflow may go on (it waits for its next attempt); false: it ends. */
+  /** Whether the page's workflow waits for its next attempt. false: it ends. */
   goesOn: boolean;
-  /** Domains in which there may now be something to admit. */
+  /** Domains in which there may now be pages to admit. */
   domains: string[];
 }
 
@@ -28,13 +29,23 @@ export interface PageRow {
 
 export async function lockPage(tx: Queries, pageId: string): Promise<PageRow | null> {
   const [page] = await tx.$queryRaw<PageRow[]>`
-    SELECT p.id, p.crawl_id, p.url, p.domain, p.kind::text, p.status::text, p.depth, p.redirect_count, p.is_seed, p.priority, p.keyword,
-           p.attempts, c.scope_hosts
+    SELECT p.id, p.crawl_id, p.url, p.domain, p.kind::text, p.status::text, p.depth, p.redirect_count, p.is_seed, p.priority,
+           p.keyword, p.attempts, c.scope_hosts
     FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)} FOR UPDATE OF p`;
   return page ?? null;
 }
 
-/** It has a workflow that may speak for it. Locked while that is so, its crawl cannot end. */
-export function isUnderWay({ status }: PageRow): boolean {
+/** Whether the page has a workflow. While such a page is locked, its crawl cannot end. */
+export function isAdmitted({ status }: PageRow): boolean {
   return status === 'Queued' || status === 'Waiting';
+}
+
+/**
+ * How long the crawl has known the page; 0 if there is no such page. A site that failed for longer is no reason to give the
+ * page up: nobody asked for it then.
+ */
+export async function pageAgeMs(db: Database, pageId: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ ms: number }[]>`
+    SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS ms FROM pages WHERE id = ${BigInt(pageId)}`;
+  return row?.ms ?? 0;
 }

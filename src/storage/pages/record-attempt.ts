@@ -1,6 +1,6 @@
 /**
- * The transaction that says what an attempt came to: attempt, request, page and links, all or nothing. Run again it
- * changes nothing: a status moves only while it is open, an attempt is written once.
+ * Records the result of an attempt in one transaction: attempt, request, page and links. Repeated, it changes nothing: a
+ * status changes only while it is open, and an attempt is written once.
  */
 import pg from 'pg';
 import type { AttemptReport, RequestRecord } from '../../core/attempt.ts';
@@ -11,9 +11,9 @@ import type { Database } from '../database.ts';
 import { refundPage } from '../frontier/admit.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
-import { stepAside } from './defer-page.ts';
+import { deferPage } from './defer-page.ts';
 import { followRedirect } from './follow-redirect.ts';
-import { isUnderWay, lockPage, type PageRow, type Recorded } from './page-row.ts';
+import { isAdmitted, lockPage, type PageRow, type Recorded } from './page-row.ts';
 import { type OutLink, registerLinks } from './register-links.ts';
 
 export interface AttemptToRecord {
@@ -23,12 +23,12 @@ export interface AttemptToRecord {
   attempt: number;
   report: AttemptReport;
   slotWaitMs: number;
-  /** When the next attempt is due; null: this was the last. */
+  /** When the next attempt is due. null: this was the last one. */
   retryAt: number | null;
   parsed: ParsedRecord | null;
 }
 
-/** What the database keeps of a parsed document; the whole is in the content store. */
+/** The part of a parsed document that the database keeps; the content store has all of it. */
 export interface ParsedRecord {
   /** Its key in the content store; null: a sitemap. */
   hash: string | null;
@@ -37,7 +37,7 @@ export interface ParsedRecord {
   canonical: string | null;
   language: string | null;
   detectedLanguage: string | null;
-  /** Where a <meta> refresh leads; null: nowhere. */
+  /** The target of a <meta> refresh. null: none. */
   refreshTo: string | null;
   links: readonly OutLink[];
   linksFound: number;
@@ -54,7 +54,7 @@ export async function recordAttempt(
   done: AttemptToRecord,
 ): Promise<Recorded> {
   const record = () => recordAtomically(db, settings, unit, done);
-  // Two pages with the same new content at the same moment: the later one finds the other's row when it looks again.
+  // Two pages with the same new content were recorded at the same moment: the second try finds the row of the other.
   return record().catch((error: unknown) => (isSecondOriginal(error) ? record() : Promise.reject(error)));
 }
 
@@ -68,35 +68,35 @@ function recordAtomically(
   unit: PolitenessUnit,
   done: AttemptToRecord,
 ): Promise<Recorded> {
-  return db.atomically(async (tx) => {
+  return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, done.pageId);
     if (page === null) return { goesOn: false, domains: [] };
     const repeated = page.attempts >= done.attempt;
-    // A Pending page has no workflow that could speak for it, and holds nothing of the budget.
-    const underWay = isUnderWay(page);
+    // A Pending page has no workflow, and no reservation in the budget.
+    const underWay = isAdmitted(page);
     if (repeated || !underWay) return { goesOn: underWay, domains: [page.domain] };
     await insertAttempt(tx, page, done);
     if (done.retryAt !== null) {
       const reason = `attempt ${done.attempt} of ${settings.retry.maximumAttempts}: ${done.report.error ?? done.report.outcome}`;
-      const goesOn = await stepAside(tx, settings, page, {
+      const goesOn = await deferPage(tx, settings, page, {
         until: done.retryAt,
         reason,
         attempts: done.attempt,
       });
       return { goesOn, domains: [page.domain] };
     }
-    const domains = await finish(tx, settings, unit, page, done);
+    const domains = await finishPage(tx, settings, unit, page, done);
     return { goesOn: false, domains: [page.domain, ...domains] };
   });
 }
 
-/** Ends an open page without an attempt: cancelled, or poisoned by a fault of our own. */
-export async function endPage(
+/** Ends an open page without an attempt: it was cancelled, or Amble itself failed on it. */
+export async function closePage(
   db: Database,
   pageId: string,
   end: { status: FinalStatus; reason: string },
 ): Promise<Recorded> {
-  return db.atomically(async (tx) => {
+  return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, pageId);
     if (page === null) return { goesOn: false, domains: [] };
     if (isOpen(page.status)) {
@@ -110,7 +110,7 @@ export async function endPage(
   });
 }
 
-/** Attempt and request in one statement: this is the hottest path there is. */
+/** Attempt and request in one statement, because this is the hottest path. */
 async function insertAttempt(tx: Queries, page: PageRow, done: AttemptToRecord): Promise<void> {
   const { report, attempt } = done;
   const startedAt = report.request === null ? null : new Date(report.request.startedAt);
@@ -132,7 +132,7 @@ async function insertAttempt(tx: Queries, page: PageRow, done: AttemptToRecord):
 
 type RequestRow = RequestRecord & { purpose: 'page' | 'robots'; crawlId: string; pageId: bigint };
 
-/** A request that was no attempt: for robots.txt, or a page's that was broken off by ourselves. It went out all the same. */
+/** Records a request that is not an attempt: for robots.txt, or for a page whose fetch Amble aborted. It was sent nevertheless. */
 export async function recordRequest(
   db: Database,
   request: RequestRecord & { crawlId: string; pageId: string },
@@ -141,7 +141,6 @@ export async function recordRequest(
   await db.$executeRaw(requestRow({ ...request, purpose, pageId: BigInt(request.pageId) }));
 }
 
-/** The statement that records a request that went out. */
 function requestRow(request: RequestRow): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
@@ -153,11 +152,11 @@ function requestRow(request: RequestRow): Prisma.Sql {
 }
 
 /**
- * Writes the final status with what was found, and returns the domains of pages that became known by it. The order keeps
- * transactions from waiting in a ring: an insert waits for whoever is updating the row it collides with, so pages that
- * link to each other update their own rows only after their inserts; the crawl's row, which all of them want, is last.
+ * Writes the final status with the results, and returns the domains of the pages that were found. The order of writes
+ * prevents deadlocks: an insert waits for the transaction that is updating the row it collides with, so pages that link to
+ * each other update their own rows after their inserts. The crawl's row, which all of them update, is last.
  */
-async function finish(
+async function finishPage(
   tx: Queries,
   settings: CrawlSettings,
   unit: PolitenessUnit,
@@ -192,7 +191,7 @@ async function finish(
   return [...(redirect?.domains ?? []), ...(linked?.domains ?? [])];
 }
 
-/** As JSON; null: every link became a page. */
+/** As JSON. null: every link became a page. */
 function skippedOf(
   { links, linksFound, linksTooLong, listed }: ParsedRecord,
   judged: SkipCounts,

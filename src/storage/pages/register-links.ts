@@ -1,4 +1,4 @@
-/** Every outbound link is kept; those in scope enter the frontier. */
+/** Stores every outbound link, and adds those in scope to the frontier. */
 import type { CrawlSettings } from '../../core/settings.ts';
 import {
   countSkip,
@@ -9,7 +9,7 @@ import {
   urlHash,
 } from '../../urls/index.ts';
 import { insertPages, newPage } from '../frontier/insert-pages.ts';
-import { letIn } from '../frontier/url-quotas.ts';
+import { withinQuotas } from '../frontier/url-quotas.ts';
 import type { Queries } from '../raw-sql.ts';
 import type { PageRow } from './page-row.ts';
 
@@ -22,9 +22,9 @@ export interface OutLink {
 }
 
 export interface Registered {
-  /** Of the links that were let in. */
+  /** Of the links that were added. */
   domains: string[];
-  /** Those that were not. */
+  /** Links that were not added, by reason. */
   skipped: SkipCounts;
 }
 
@@ -51,7 +51,7 @@ export async function registerLinks(
     if (reason !== null) skip(reason);
     return reason === null;
   });
-  const pages = await letIn(
+  const pages = await withinQuotas(
     tx,
     settings,
     page.crawl_id,

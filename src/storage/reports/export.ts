@@ -1,4 +1,4 @@
-/** A crawl's pages with their attempts, a batch at a time: an export never holds more than one batch in memory. */
+/** A crawl's pages with their attempts, one batch at a time, so that an export never holds more than that in memory. */
 import type { Database } from '../database.ts';
 
 const BATCH = 500;
@@ -14,15 +14,15 @@ export interface ExportedPage {
   language: string | null;
   detected_language: string | null;
   depth: number;
-  /** What its URL says that it is, by the crawl's `types`. */
+  /** By the crawl's `types`, from its URL. */
   type: string | null;
-  /** 1 goes first. */
+  /** 1 is the highest. */
   priority: number;
-  /** Carried from the seed it comes from. */
+  /** Inherited from its seed. */
   keyword: string | null;
-  /** The next page of its chain of redirects, ... */
+  /** The next page in its chain of redirects. */
   redirect_to: string | null;
-  /** ... and those before it. */
+  /** The pages that redirect to it. */
   redirected_from: string[];
   content_type: string | null;
   content_hash: string | null;
@@ -30,9 +30,9 @@ export interface ExportedPage {
   duplicate_of: string | null;
   /** The page asks not to be shown in search results. */
   noindex: boolean;
-  /** As a sitemap says. */
+  /** From a sitemap. */
   lastmod: Date | null;
-  /** Of the parsed document in the content store: headings, text and links. */
+  /** Key of the parsed document (headings, text, links) in the content store. */
   parsed_hash: string | null;
   links_found: number;
   /** Links that did not become pages, by reason. */
@@ -74,7 +74,7 @@ export async function* exportJsonl(db: Database, crawlId: string): AsyncGenerato
 
 type Batch = Awaited<ReturnType<typeof readBatch>>[number];
 
-/** After an id instead of by offset: a page further on costs the same as the first. */
+/** By id instead of by offset, so that a later batch costs the same as the first. */
 function readBatch(db: Database, crawlId: string, after: bigint) {
   return db.page.findMany({
     where: { crawlId, id: { gt: after } },
@@ -90,8 +90,8 @@ interface Neighbours {
   urlOf: ReadonlyMap<bigint, string>;
 }
 
-/** Many a site sends its whole past to one page, whose line must stay one that can be read. */
-const MOST_REDIRECTED_FROM = 100;
+/** Some sites redirect all their old URLs to one page, whose line must stay readable. */
+const MAX_REDIRECTED_FROM = 100;
 
 async function readNeighbours(db: Database, crawlId: string, batch: readonly Batch[]): Promise<Neighbours> {
   const urls = batch.map((page) => page.url);
@@ -100,7 +100,7 @@ async function readNeighbours(db: Database, crawlId: string, batch: readonly Bat
     db.$queryRaw<{ redirect_to: string; urls: string[] }[]>`
       SELECT target AS redirect_to, array_agg(source.url ORDER BY source.id) AS urls
       FROM unnest(${urls}::text[]) AS target, LATERAL (
-        SELECT id, url FROM pages WHERE redirect_to = target AND crawl_id = ${crawlId} ORDER BY id LIMIT ${MOST_REDIRECTED_FROM}::int
+        SELECT id, url FROM pages WHERE redirect_to = target AND crawl_id = ${crawlId} ORDER BY id LIMIT ${MAX_REDIRECTED_FROM}::int
       ) AS source
       GROUP BY target`,
     db.page.findMany({ where: { id: { in: originals } }, select: { id: true, url: true } }),

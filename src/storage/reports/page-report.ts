@@ -1,4 +1,4 @@
-/** Everything the tables know about one page: where it stands, what goes before it, what was tried. */
+/** Everything the tables know about one page: its status, the pages before it in the queue, its attempts. */
 import { normaliseUrl, originOf, urlHash } from '../../urls/index.ts';
 import { type CrawlRecord, toSettings } from '../crawls.ts';
 import type { Database } from '../database.ts';
@@ -33,9 +33,9 @@ export interface ReportedCrawl {
   status: CrawlRecord['status'];
   maximumAttempts: number;
   window: number;
-  /** null: it is over. Until then, or until so many pages are pending, only seeds begin. */
+  /** Until then, or until so many pages are pending, only seeds are fetched. null: the warm-up is over. */
   warmup: { pending: number; until: Date } | null;
-  /** null: as many pages as it finds. `reserved`: those that have begun, but for the ones that were not fetched. */
+  /** `reserved`: pages that were fetched or are in progress. null: no limit. */
   budget: { maxPages: number; reserved: number } | null;
 }
 
@@ -46,30 +46,30 @@ export interface PageReport {
   page: ReportedPage;
   /** In order. */
   attempts: PageCrawl[];
-  /** Only for a page that is Pending and due: how many of its kind are admitted before it in its domain, and how many of any kind have begun. */
+  /** Only for a Pending page that is due: how many of its kind are admitted before it in its domain, and how many of any kind are in progress. */
   before: { pending: number; queued: number } | null;
-  /** null: its robots.txt is in order, or not asked for yet. */
-  robotsTrouble: { error: string; since: Date; retryAt: Date } | null;
-  /** The redirects that lead here, and on from here. */
+  /** null: its robots.txt was read, or has not been requested yet. */
+  robotsFailure: { error: string; since: Date; retryAt: Date } | null;
+  /** The redirects that lead to this page and on from it. */
   chain: ChainLink[];
 }
 
-/** Of the newest crawl that has it, unless one is named; null: no crawl has it. */
+/** From the newest crawl that has it, unless one is given. null: no crawl has it. */
 export async function readPage(db: Database, rawUrl: string, crawlId?: string): Promise<PageReport | null> {
   const { page, alsoIn } = (await findPage(db, rawUrl, crawlId)) ?? {};
-  const found = page && (await findCrawl(db, page.crawlId));
+  const found = page && (await readReportedCrawl(db, page.crawlId));
   if (!page || !alsoIn || !found) return null;
   const { crawl, maxRedirects } = found;
   const [attempts, before, robotsTrouble, chain] = await Promise.all([
     db.pageCrawl.findMany({ where: { pageId: page.id }, orderBy: { attempt: 'asc' } }),
     page.status === 'Pending' && page.nextAttemptAt === null ? countBefore(db, page) : null,
-    findRobotsTrouble(db, page),
+    findRobotsFailure(db, page),
     readChain(db, page, maxRedirects),
   ]);
-  return { crawl, alsoIn, page, attempts, before, robotsTrouble, chain };
+  return { crawl, alsoIn, page, attempts, before, robotsFailure: robotsTrouble, chain };
 }
 
-async function findCrawl(
+async function readReportedCrawl(
   db: Database,
   id: string,
 ): Promise<{ crawl: ReportedCrawl; maxRedirects: number } | null> {
@@ -95,7 +95,7 @@ async function findPage(
   crawlId: string | undefined,
 ): Promise<{ page: ReportedPage; alsoIn: string[] } | null> {
   const names = await namesOf(db, rawUrl);
-  // From the crawls to the page: its hash is indexed only together with its crawl.
+  // Starts from the crawls, because the hash is indexed only together with its crawl.
   const found = await db.$queryRaw<{ id: bigint; crawl_id: string }[]>`
     SELECT page.id, page.crawl_id
     FROM unnest(${names.map(({ crawlId }) => crawlId)}::text[], ${names.map(({ hash }) => hash)}::text[])
@@ -110,8 +110,8 @@ async function findPage(
 }
 
 /**
- * What each crawl may have the URL as, the newest crawl first: as its rules write it, and, for the target of a redirect,
- * which is kept as it was sent, as the URL standard does.
+ * The forms in which each crawl may have stored the URL, newest crawl first: normalised by its own rules, and, because the
+ * target of a redirect is stored as it was sent, by the URL standard alone.
  */
 async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string; hash: string }[]> {
   const crawls = await db.crawl.findMany({
@@ -146,12 +146,12 @@ async function countBefore(
   return { pending, queued };
 }
 
-async function findRobotsTrouble(db: Database, { url }: ReportedPage): Promise<PageReport['robotsTrouble']> {
+async function findRobotsFailure(db: Database, { url }: ReportedPage): Promise<PageReport['robotsFailure']> {
   const row = await db.robots.findUnique({
     where: { origin: originOf(url) },
     select: { error: true, retryAt: true, fetchedAt: true, failingSince: true },
   });
-  // Rules that could be read once hold while a refresh fails.
+  // Rules that were read once stay in force while a refresh fails.
   if (!row?.error || row.retryAt === null || row.fetchedAt !== null) return null;
   return { error: row.error, since: row.failingSince ?? row.retryAt, retryAt: row.retryAt };
 }

@@ -1,4 +1,4 @@
-/** Where a crawl stands: what the live display draws and `--json` prints. */
+/** The progress of a crawl: what the live display shows and `--json` prints. */
 import { FINAL_STATUSES, OPEN_STATUSES, type Outcome, type PageStatus } from '../../core/outcome.ts';
 import type { SkipCounts } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
@@ -7,32 +7,32 @@ import type { CrawlStatus, UrlKind } from '../generated/enums.ts';
 export interface Progress {
   crawl: string;
   status: CrawlStatus;
-  /** Why it ended as it did, where that is not obvious. */
+  /** Why it ended, if that is not obvious. */
   reason: string | null;
-  /** URLs that entered the crawl: the sum of `pages`. */
+  /** The sum of `pages`. */
   found: number;
   pages: Record<PageStatus, number>;
-  /** The same for sitemaps, which are no pages. */
+  /** The same for sitemaps, which do not count as pages. */
   sitemaps: Record<PageStatus, number>;
-  /** Of pages and sitemaps. */
+  /** Of pages and of sitemaps. */
   attempts: Record<Outcome, number>;
-  /** Links that did not become pages, as often as pages have them, by reason. */
+  /** Links that did not become pages, by reason. A link on two pages counts twice. */
   skipped: SkipCounts;
   /** From its start to its end, or to now. */
   seconds: number;
-  /** Domains that may not be asked again just yet, soonest first; a handful of them. */
-  cooling: Cooling[];
+  /** A few domains whose gap has not passed yet, the next one to be ready first. */
+  cooling: CoolingDomain[];
 }
 
-export interface Cooling {
+export interface CoolingDomain {
   domain: string;
   readyInMs: number;
 }
 
-const MOST_COOLING = 5;
+const MAX_COOLING = 5;
 
-/** Domains looked at to find those: it bounds the work of a crawl with thousands of them. */
-const MOST_DOMAINS = 50;
+/** Domains that are checked for that: a crawl may have thousands. */
+const MAX_DOMAINS = 50;
 
 /** null: there is no such crawl. */
 export async function readProgress(db: Database, crawlId: string): Promise<Progress | null> {
@@ -73,12 +73,12 @@ export function donePages({ pages }: Progress): number {
   return FINAL_STATUSES.reduce((sum, status) => sum + pages[status], 0);
 }
 
-/** Every crawl in this database, the newest first. */
-export async function listCrawls(db: Database, most: number): Promise<Progress[]> {
+/** The crawls in this database, newest first. */
+export async function listCrawls(db: Database, limit: number): Promise<Progress[]> {
   const crawls = await db.crawl.findMany({
     select: { id: true },
     orderBy: { createdAt: 'desc' },
-    take: most,
+    take: limit,
   });
   const all = await Promise.all(crawls.map(({ id }) => readProgress(db, id)));
   return all.filter((progress) => progress !== null);
@@ -95,7 +95,7 @@ export interface DomainCounts {
 }
 
 /** The domains with the most pages first. */
-export async function readDomains(db: Database, crawlId: string, most: number): Promise<DomainCounts[]> {
+export async function readDomains(db: Database, crawlId: string, limit: number): Promise<DomainCounts[]> {
   return db.$queryRaw<DomainCounts[]>`
     SELECT page.domain, count(*)::int AS found,
            count(*) FILTER (WHERE status IN ('Pending', 'Queued', 'Waiting'))::int AS open,
@@ -104,7 +104,7 @@ export async function readDomains(db: Database, crawlId: string, most: number): 
            coalesce(bool_or(domain.paused), false) AS paused
     FROM pages page LEFT JOIN domains domain ON domain.name = page.domain
     WHERE page.crawl_id = ${crawlId} AND page.kind = 'page'
-    GROUP BY page.domain ORDER BY found DESC, page.domain LIMIT ${most}`;
+    GROUP BY page.domain ORDER BY found DESC, page.domain LIMIT ${limit}`;
 }
 
 export interface OpenPage {
@@ -115,17 +115,17 @@ export interface OpenPage {
   reason: string | null;
 }
 
-/** Pages that have a workflow, and why they are not fetched yet. */
-export async function readOpenPages(db: Database, crawlId: string, most: number): Promise<OpenPage[]> {
+/** Pages that have a workflow, and why they have not been fetched yet. */
+export async function readOpenPages(db: Database, crawlId: string, limit: number): Promise<OpenPage[]> {
   return db.page.findMany({
     where: { crawlId, status: { in: ['Queued', 'Waiting'] } },
     select: { url: true, status: true, attempts: true, nextAttemptAt: true, reason: true },
     orderBy: [{ nextAttemptAt: { sort: 'asc', nulls: 'first' } }, { priority: 'asc' }, { id: 'asc' }],
-    take: most,
+    take: limit,
   });
 }
 
-const NO_PAGES: Record<PageStatus, number> = {
+const NO_PAGE_COUNTS: Record<PageStatus, number> = {
   Pending: 0,
   Queued: 0,
   Waiting: 0,
@@ -140,13 +140,13 @@ const NO_PAGES: Record<PageStatus, number> = {
 async function countPages(db: Database, crawlId: string): Promise<Pick<Progress, 'pages' | 'sitemaps'>> {
   const rows = await db.page.groupBy({ by: ['kind', 'status'], where: { crawlId }, _count: true });
   const of = (kind: UrlKind): Record<PageStatus, number> => ({
-    ...NO_PAGES,
+    ...NO_PAGE_COUNTS,
     ...Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.status, row._count])),
   });
   return { pages: of('page'), sitemaps: of('sitemap') };
 }
 
-const NO_ATTEMPTS: Record<Outcome, number> = {
+const NO_ATTEMPT_COUNTS: Record<Outcome, number> = {
   Success: 0,
   Rejected: 0,
   Blocked4xx: 0,
@@ -162,7 +162,7 @@ async function countAttempts(db: Database, crawlId: string): Promise<Record<Outc
     FROM page_crawls attempt JOIN pages page ON page.id = attempt.page_id
     WHERE page.crawl_id = ${crawlId}
     GROUP BY attempt.outcome`;
-  return { ...NO_ATTEMPTS, ...Object.fromEntries(rows.map((row) => [row.outcome, row.count])) };
+  return { ...NO_ATTEMPT_COUNTS, ...Object.fromEntries(rows.map((row) => [row.outcome, row.count])) };
 }
 
 async function countSkipped(db: Database, crawlId: string): Promise<SkipCounts> {
@@ -174,18 +174,18 @@ async function countSkipped(db: Database, crawlId: string): Promise<SkipCounts> 
   return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
 }
 
-/** Only domains with pages in line: the others have nothing to wait for. */
-async function readCooling(db: Database, crawlId: string): Promise<Cooling[]> {
-  return db.$queryRaw<Cooling[]>`
-    SELECT line.domain, ceil(latest.ready_in_ms)::int AS "readyInMs"
+/** Only domains with queued pages: the others have nothing to wait for. */
+async function readCooling(db: Database, crawlId: string): Promise<CoolingDomain[]> {
+  return db.$queryRaw<CoolingDomain[]>`
+    SELECT queued.domain, ceil(latest.ready_in_ms)::int AS "readyInMs"
     FROM (
       SELECT DISTINCT domain FROM pages
-      WHERE crawl_id = ${crawlId} AND status = 'Queued' ORDER BY domain LIMIT ${MOST_DOMAINS}
-    ) line
+      WHERE crawl_id = ${crawlId} AND status = 'Queued' ORDER BY domain LIMIT ${MAX_DOMAINS}
+    ) queued
     CROSS JOIN LATERAL (
       SELECT min_gap_ms - extract(epoch FROM now() - started_at) * 1000 AS ready_in_ms
-      FROM requests WHERE domain = line.domain ORDER BY started_at DESC LIMIT 1
+      FROM requests WHERE domain = queued.domain ORDER BY started_at DESC LIMIT 1
     ) latest
     WHERE latest.ready_in_ms > 0
-    ORDER BY latest.ready_in_ms LIMIT ${MOST_COOLING}`;
+    ORDER BY latest.ready_in_ms LIMIT ${MAX_COOLING}`;
 }

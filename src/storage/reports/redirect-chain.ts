@@ -1,22 +1,22 @@
-/** The chain of redirects that a page is part of, read back from any of its pages. */
+/** The chain of redirects that a page is part of. */
 import type { Database } from '../database.ts';
 
 export interface ChainLink {
   url: string;
-  /** Redirects from the page in question: negative before it, positive after it. */
+  /** Distance from the page in redirects: negative before it, positive after it. */
   step: number;
 }
 
-/** Many a site sends its whole past to one page. */
-const MOST_BEFORE = 20;
+/** Some sites redirect all their old URLs to one page. */
+const MAX_BEFORE = 20;
 
-/** In order, without the page itself; [] where no redirect leads to it or away from it. */
+/** In order, without the page itself. [] if no redirect leads to it or away from it. */
 export async function readChain(
   db: Database,
   page: { id: bigint; crawlId: string; url: string },
   maxRedirects: number,
 ): Promise<ChainLink[]> {
-  // The last one is not followed, and known all the same.
+  // The last redirect is not followed, but its target is known.
   const farthest = maxRedirects + 1;
   const [before, after] = await Promise.all([
     db.$queryRaw<ChainLink[]>`
@@ -26,7 +26,7 @@ export async function readChain(
         SELECT source.id, source.url, step - 1 FROM back JOIN pages source
           ON source.redirect_to = back.url AND source.crawl_id = ${page.crawlId}
         WHERE step > ${-farthest})
-      SELECT url, step FROM back WHERE step < 0 ORDER BY step DESC, id LIMIT ${MOST_BEFORE}`,
+      SELECT url, step FROM back WHERE step < 0 ORDER BY step DESC, id LIMIT ${MAX_BEFORE}`,
     db.$queryRaw<ChainLink[]>`
       WITH RECURSIVE ahead (url, step) AS (
         SELECT redirect_to, 1 FROM pages WHERE id = ${page.id}
@@ -36,7 +36,7 @@ export async function readChain(
         WHERE step < ${farthest})
       SELECT url, step FROM ahead WHERE url IS NOT NULL ORDER BY step`,
   ]);
-  // A circle would go round for as long as it is looked at.
+  // A loop would repeat its pages.
   const seen = new Set([page.url]);
   const isNew = ({ url }: ChainLink): boolean => !seen.has(url) && Boolean(seen.add(url));
   return [...before.filter(isNew), ...after.filter(isNew)].sort((one, other) => one.step - other.step);

@@ -1,4 +1,4 @@
-/** The requests on record as the proof of politeness reads them: a batch at a time, whatever their number. */
+/** The recorded requests for the proof of politeness, read in batches. */
 import { LRUCache } from 'lru-cache';
 import { politenessFor } from '../../core/domain-politeness.ts';
 import type { ExcessAttempts, RecordedRequest, Records, StoredRules } from '../../verify/index.ts';
@@ -6,21 +6,21 @@ import { type CrawlRecord, findCrawl } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 
-const BATCH = 5_000;
-const DOMAINS_AT_ONCE = 1_000;
-/** Settings in memory at a time; the rules of one crawl may be many. */
-const CRAWLS_KEPT = 100;
+const REQUEST_BATCH = 5_000;
+const DOMAIN_BATCH = 1_000;
+/** The settings of one crawl may be large: its rules for domains may be many. */
+const MAX_CACHED_CRAWLS = 100;
 
-/** Of one crawl; null: of all. */
+/** Of one crawl. null: of all crawls. */
 export function readRecords(db: Database, crawlId: string | null): Records {
   const crawls = new LRUCache<string, CrawlRecord>({
-    max: CRAWLS_KEPT,
+    max: MAX_CACHED_CRAWLS,
     fetchMethod: async (id) => (await findCrawl(db, id)) ?? undefined,
     ignoreFetchAbort: true,
   });
   return {
-    domains: () => domainsOf(db, crawlId),
-    requests: (domain) => requestsTo(db, domain),
+    domains: () => readRequestDomains(db, crawlId),
+    requests: (domain) => readRequests(db, domain),
     rules: (id) => readRules(db, id),
     politeness: async (id, domain) => {
       const crawl = await crawls.fetch(id);
@@ -28,16 +28,16 @@ export function readRecords(db: Database, crawlId: string | null): Records {
       const { delay, concurrency } = politenessFor(crawl.settings, domain);
       return { minGapMs: delay.minMs, concurrency };
     },
-    excessAttempts: () => overTried(db, crawlId),
+    excessAttempts: () => findExcessAttempts(db, crawlId),
   };
 }
 
-async function* domainsOf(db: Database, crawlId: string | null): AsyncGenerator<string> {
+async function* readRequestDomains(db: Database, crawlId: string | null): AsyncGenerator<string> {
   for (let after = ''; ; ) {
     const rows = await db.$queryRaw<{ domain: string }[]>`
       SELECT DISTINCT domain FROM requests
       WHERE domain > ${after} ${crawlId === null ? Prisma.empty : Prisma.sql`AND crawl_id = ${crawlId}`}
-      ORDER BY domain LIMIT ${DOMAINS_AT_ONCE}`;
+      ORDER BY domain LIMIT ${DOMAIN_BATCH}`;
     for (const { domain } of rows) yield domain;
     const last = rows.at(-1);
     if (last === undefined) return;
@@ -58,15 +58,15 @@ interface RequestRow {
   product_token: string | null;
 }
 
-/** After the last one instead of by offset: a batch further on costs the same as the first. */
-async function* requestsTo(db: Database, domain: string): AsyncGenerator<RecordedRequest> {
+/** By the last row instead of by offset, so that a later batch costs the same as the first. */
+async function* readRequests(db: Database, domain: string): AsyncGenerator<RecordedRequest> {
   let last: Pick<RequestRow, 'started_at' | 'lease_id'> = { started_at: new Date(0), lease_id: '' };
   for (;;) {
     const rows: RequestRow[] = await db.$queryRaw<RequestRow[]>`
       SELECT lease_id, crawl_id, url, purpose = 'robots' AS is_robots, started_at, started_error_ms, min_gap_ms,
              measured_from_lease_id, rules_id, product_token
       FROM requests WHERE domain = ${domain} AND (started_at, lease_id) > (${last.started_at}, ${last.lease_id})
-      ORDER BY started_at, lease_id LIMIT ${BATCH}`;
+      ORDER BY started_at, lease_id LIMIT ${REQUEST_BATCH}`;
     for (const row of rows) yield toRequest(domain, row);
     const end = rows.at(-1);
     if (end === undefined) return;
@@ -99,7 +99,7 @@ async function readRules(db: Database, id: string): Promise<StoredRules | null> 
   return { origin, body, storedAtMs: createdAt.getTime(), maxCrawlDelayMs };
 }
 
-async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<ExcessAttempts> {
+async function* findExcessAttempts(db: Database, crawlId: string | null): AsyncGenerator<ExcessAttempts> {
   for (let after = 0n; ; ) {
     const rows = await db.$queryRaw<
       { id: bigint; crawl_id: string; url: string; attempts: number; allowed: number }[]
@@ -111,7 +111,7 @@ async function* overTried(db: Database, crawlId: string | null): AsyncGenerator<
                           FROM page_crawls WHERE page_id = page.id) tried
       WHERE page.id > ${after} AND tried.attempts > (crawl.settings -> 'retry' ->> 'maximumAttempts')::int
         ${crawlId === null ? Prisma.empty : Prisma.sql`AND page.crawl_id = ${crawlId}`}
-      ORDER BY page.id LIMIT ${BATCH}`;
+      ORDER BY page.id LIMIT ${REQUEST_BATCH}`;
     for (const { crawl_id, url, attempts, allowed } of rows)
       yield { kind: 'attempts', crawlId: crawl_id, url, attempts, allowed };
     const last = rows.at(-1);

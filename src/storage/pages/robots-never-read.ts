@@ -1,13 +1,13 @@
-/** Pages that were given up for want of a connection, and whether anybody ever had leave to fetch them. */
+/** Pages that were given up because their site could not be connected to, before its robots.txt was ever read. */
 import type { AttemptReport } from '../../core/attempt.ts';
 import { originOf } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
 
 /**
- * Where robots.txt was never read nothing was ever allowed: such a page ends as blocked, whichever of its site's connection
- * and its robots.txt was given up first.
+ * Without a robots.txt nothing is known to be allowed, so such a page ends as blocked, whether its site's connection or its
+ * robots.txt was given up first.
  */
-export async function unlessNeverAllowed(
+export async function blockedIfRobotsNeverRead(
   db: Database,
   pageId: string,
   report: AttemptReport,
