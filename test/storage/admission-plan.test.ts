@@ -1,4 +1,4 @@
-/** With 20,000 pages in line, admission still reads only what it takes. */
+/** With 20,000 pages in the queue, admission still reads only what it admits. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
@@ -71,7 +71,7 @@ function scansOfAllPages(plans: PlanNode[]): PlanNode[] {
   return scans.filter((node) => node['Relation Name'] === 'pages');
 }
 
-test('an admission finds room and ready pages by index and reads no more of them than it takes', async () => {
+test('an admission finds room and ready pages by index and reads no more of them than it admits', async () => {
   const plans = await plansOf(() => crawl.admit());
   expect(scansOfAllPages(plans)).toEqual([]);
   const [room, ready] = plans;
@@ -81,7 +81,7 @@ test('an admission finds room and ready pages by index and reads no more of them
   expect(nodesOf(ready).map((node) => node['Node Type'])).not.toContain('Sort');
 });
 
-test('a sweep finds what is due and what stalled by index', async () => {
+test('a sweep finds due pages and stalled pages by index', async () => {
   const plans = await plansOf(async () => {
     await admitDue(db, crawl.id, SETTINGS, 'sweep');
     await findStalled(db, crawl.id, async () => true);

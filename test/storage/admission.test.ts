@@ -14,7 +14,7 @@ test('20 admissions at once fill the window of each domain and never exceed it',
   expect(admitted.filter(({ domain }) => domain === 'a.test')).toHaveLength(7);
 });
 
-test('a lower priority number goes first, and within a priority whoever came first', async () => {
+test('pages are admitted by priority number, then in the order they were found', async () => {
   const crawl = await startCrawl(db(), { window: 4 });
   await crawl.add('http://a.test/plain', 'http://a.test/late');
   await crawl.add('http://a.test/urgent', 'http://a.test/soon', 'http://a.test/also-soon');
@@ -44,7 +44,7 @@ test('rows that another transaction has locked are skipped, not waited for', asy
   });
 });
 
-test('the row of a domain without room is not waited for', async () => {
+test('an admission does not wait for the row of a domain without room', async () => {
   const crawl = await startCrawl(db(), { window: 1 });
   await crawl.add(...numbered(2, 'full.test'));
   await crawl.admit();
@@ -56,7 +56,7 @@ test('the row of a domain without room is not waited for', async () => {
   });
 });
 
-test('asked again, the same caller gets what it admitted and is not final, and what there is room for now', async () => {
+test('a repeated admission returns the open pages it admitted before, and admits more if there is room', async () => {
   const crawl = await startCrawl(db(), { window: 2 });
   await crawl.add(...numbered(5));
   const [done, ...kept] = await crawl.admit('persist-1');
@@ -70,7 +70,7 @@ test('asked again, the same caller gets what it admitted and is not final, and w
   expect(again.map(({ pageId }) => pageId)).not.toContain(done?.pageId);
 });
 
-test('a window is filled again once half of it is free, several pages at a time', async () => {
+test('a window is refilled when half of it is free, several pages at a time', async () => {
   const crawl = await startCrawl(db(), { window: 4 });
   await crawl.add(...numbered(10));
   const [first, second] = await crawl.admit('begin');
@@ -80,7 +80,7 @@ test('a window is filled again once half of it is free, several pages at a time'
   expect(await crawl.admit('half is free')).toHaveLength(2);
 });
 
-test('only the named domains are looked at', async () => {
+test('only the given domains are considered', async () => {
   const crawl = await startCrawl(db());
   await crawl.add('http://a.test/', 'http://b.test/', 'http://c.test/');
   const admitted = await crawl.admit(undefined, ['b.test', 'never-heard-of.test']);
@@ -88,7 +88,7 @@ test('only the named domains are looked at', async () => {
   expect(await crawl.admit(undefined, [])).toEqual([]);
 });
 
-test('one call admits 200 pages at most, shared by the domains alike; the next one goes on', async () => {
+test('one call admits at most 200 pages, shared evenly by the domains; the next call continues', async () => {
   const crawl = await startCrawl(db());
   const hosts = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test'];
   for (const host of hosts) await crawl.add(...numbered(100, host));

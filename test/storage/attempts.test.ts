@@ -88,7 +88,7 @@ describe('recording an attempt twice changes nothing the second time', () => {
     expect(before.attempts).toHaveLength(1);
   });
 
-  test('nor when both run at the same time', async () => {
+  test('even if both run at the same time', async () => {
     const crawl = await startCrawl(db(), { maxPages: 5 });
     const page = await crawl.underWay('http://a.test/');
     await inARace(db(), 10, () => crawl.record(page, { report: failure() }));
@@ -139,7 +139,7 @@ describe('a final status never changes', () => {
   });
 });
 
-test('a page that ends and is cancelled at the same time ends once, and its budget is moved once', async () => {
+test('a page that ends and is cancelled at the same time ends once and changes the budget once', async () => {
   const crawl = await startCrawl(db(), { maxPages: 5 });
   await crawl.add('http://a.test/1', 'http://a.test/2');
   const [page, other] = await crawl.admit();
@@ -154,7 +154,7 @@ test('a page that ends and is cancelled at the same time ends once, and its budg
   expect(await crawl.reserved()).toBe(1);
 });
 
-test('what is recorded of a page nobody knows is ignored', async () => {
+test('an attempt at an unknown page is ignored', async () => {
   const crawl = await startCrawl(db());
   expect(await crawl.record({ pageId: '999999999' })).toEqual({ goesOn: false, domains: [] });
 });

@@ -16,7 +16,7 @@ test('20 admissions at once never reserve more than max-pages', async () => {
   expect(await crawl.statuses()).toEqual({ Queued: 10, Pending: 70 });
 });
 
-test('admissions and endings at once keep the count right', async () => {
+test('concurrent admissions and endings keep the reservation count correct', async () => {
   const crawl = await startCrawl(db(), { maxPages: 30, window: 50 });
   await crawl.add(...numbered(60, 'a.test'), ...numbered(60, 'b.test'));
   const pages = await crawl.admit();
@@ -31,7 +31,7 @@ test('admissions and endings at once keep the count right', async () => {
   expect(await crawl.reserved()).toBe(30);
 });
 
-test('a crawl without a limit counts nothing', async () => {
+test('a crawl without max-pages reserves nothing', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(2));
   const [page] = await crawl.admit();
@@ -39,7 +39,7 @@ test('a crawl without a limit counts nothing', async () => {
   expect(await crawl.reserved()).toBe(0);
 });
 
-test('a fetched page uses up its reservation, and one that waits keeps it', async () => {
+test('a fetched page uses up its reservation, and a waiting page keeps it', async () => {
   const crawl = await startCrawl(db(), { maxPages: 3 });
   await crawl.add(...numbered(2));
   const [fetched, waiting] = await crawl.admit();
@@ -49,14 +49,17 @@ test('a fetched page uses up its reservation, and one that waits keeps it', asyn
   expect(await crawl.reserved()).toBe(2);
 });
 
-test.each(OUTCOMES.filter((outcome) => outcome !== 'Success'))('%s gives its page back', async (outcome) => {
-  const crawl = await startCrawl(db(), { maxPages: 1 });
-  const page = await crawl.underWay('http://a.test/');
-  await crawl.record(page, { report: failure(outcome) });
-  expect(await crawl.reserved()).toBe(0);
-});
+test.each(OUTCOMES.filter((outcome) => outcome !== 'Success'))(
+  '%s returns its reservation',
+  async (outcome) => {
+    const crawl = await startCrawl(db(), { maxPages: 1 });
+    const page = await crawl.underWay('http://a.test/');
+    await crawl.record(page, { report: failure(outcome) });
+    expect(await crawl.reserved()).toBe(0);
+  },
+);
 
-test('a redirect gives its page back, so that its target can be fetched', async () => {
+test('a redirect returns its reservation, so that its target can be fetched', async () => {
   const crawl = await startCrawl(db(), { maxPages: 1 });
   const page = await crawl.underWay('http://a.test/');
   await crawl.record(page, { report: redirectTo('http://a.test/new') });
@@ -71,7 +74,7 @@ test.each<FinalStatus>(['Cancelled', 'Failed'])('a page ended as %s gives its pa
   expect(await crawl.reserved()).toBe(1);
 });
 
-test('a page that never was admitted has nothing to give back', async () => {
+test('a page that was never admitted returns nothing', async () => {
   const crawl = await startCrawl(db(), { maxPages: 1 });
   await crawl.add(...numbered(2));
   await crawl.admit();
@@ -80,7 +83,7 @@ test('a page that never was admitted has nothing to give back', async () => {
   expect(await crawl.reserved()).toBe(1);
 });
 
-test('pages cancelled with their crawl give their pages back', async () => {
+test('pages that are cancelled with their crawl return their reservations', async () => {
   const crawl = await startCrawl(db(), { maxPages: 5 });
   await crawl.add(...numbered(8));
   const [fetched] = await crawl.admit();
@@ -89,7 +92,7 @@ test('pages cancelled with their crawl give their pages back', async () => {
   expect(await crawl.reserved()).toBe(1);
 });
 
-test('the rest is cancelled when the budget is spent and nothing is under way, not before', async () => {
+test('the rest is cancelled when the budget is spent and no page is in progress, not before', async () => {
   const crawl = await startCrawl(db(), { maxPages: 2 });
   await crawl.add(...numbered(5));
   const [one, two] = await crawl.admit();
@@ -111,7 +114,7 @@ test('the rest is cancelled when the budget is spent and nothing is under way, n
   for (const { reason } of cancelled) expect(reason).toMatch(/^budget\b/);
 });
 
-test('nothing is cancelled while some of the budget is left, or where there is none', async () => {
+test('nothing is cancelled while some budget is left, or if there is no limit', async () => {
   const crawls = [await startCrawl(db(), { maxPages: 2 }), await startCrawl(db())];
   for (const crawl of crawls) {
     const page = await crawl.underWay('http://a.test/');

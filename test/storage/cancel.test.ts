@@ -4,7 +4,7 @@ import { atOnce, failure, inOneHour, linksTo, numbered, startCrawl, useDatabase 
 
 const db = useDatabase();
 
-test('what has no workflow is cancelled, what runs is counted as open and left to end itself', async () => {
+test('pages without a workflow are cancelled; running pages count as open and end themselves', async () => {
   const crawl = await startCrawl(db(), { window: 3 });
   await crawl.add(...numbered(5));
   const [running, gone, asleep] = await crawl.admit();
@@ -21,7 +21,7 @@ test('what has no workflow is cancelled, what runs is counted as open and left t
   expect(await crawl.statuses()).toEqual({ Cancelled: 5 });
 });
 
-test('more open pages than one round looks at are still counted as open', async () => {
+test('open pages beyond those that one call checks still count as open', async () => {
   const crawl = await startCrawl(db(), { window: 300 });
   for (const host of ['a.test', 'b.test', 'c.test']) await crawl.add(...numbered(300, host));
   await db().page.updateMany({ where: { crawlId: crawl.id }, data: { status: 'Waiting' } });
@@ -31,7 +31,7 @@ test('more open pages than one round looks at are still counted as open', async 
   expect(await crawl.statuses()).toEqual({ Cancelled: 900 });
 });
 
-test('links found by a page that ends while the crawl is being cancelled are counted as open', async () => {
+test('links of a page that ends while the crawl is being cancelled count as open', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   await startCancelling(db(), crawl.id);
@@ -44,7 +44,7 @@ test('links found by a page that ends while the crawl is being cancelled are cou
   expect(await crawl.statuses()).toEqual({ Fetched: 1, Cancelled: 3 });
 });
 
-test('admissions under way while a crawl is cancelled leave nothing open behind', async () => {
+test('admissions during a cancellation leave no page open', async () => {
   const crawl = await startCrawl(db(), { maxPages: 100 });
   await crawl.add(...numbered(300));
   await Promise.all([

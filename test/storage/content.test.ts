@@ -21,7 +21,7 @@ function content(contentHash: string, more: { etag?: string; lastModified?: stri
   return { ...success(), found };
 }
 
-test('the same content at two URLs is marked: the later one names the first', async () => {
+test('of two pages with the same content, the later one refers to the first', async () => {
   const crawl = await startCrawl(db());
   for (const [path, hash] of [
     ['first', 'aa'],
@@ -41,14 +41,14 @@ test('the same content at two URLs is marked: the later one names the first', as
   });
 });
 
-test('the same content in another crawl is no duplicate', async () => {
+test('the same content in another crawl is not a duplicate', async () => {
   for (const crawl of [await startCrawl(db()), await startCrawl(db())]) {
     await crawl.record(await crawl.underWay('http://a.test/'), { report: content('cc') });
     expect(await crawl.page('http://a.test/')).toMatchObject({ duplicateOfId: null });
   }
 });
 
-test('of pages that bring the same content at the same moment exactly one is the original', async () => {
+test('of pages with the same content recorded at the same moment, exactly one is the original', async () => {
   const crawl = await startCrawl(db(), { seeds: numbered(20) });
   const pages = await crawl.admit();
   await inARace(db(), 20, (n) => crawl.record(pages[n], { report: content('dd') }));
@@ -60,7 +60,7 @@ test('of pages that bring the same content at the same moment exactly one is the
   expect(await crawl.statuses()).toEqual({ Fetched: 20 });
 });
 
-test('a file that is kept has its content on record as a document has', async () => {
+test('the content of a file is recorded like that of a document', async () => {
   const crawl = await startCrawl(db());
   const report = content('ee');
   const found = { ...report.found, kind: 'file', contentType: 'application/pdf' } as AttemptReport['found'];
@@ -72,7 +72,7 @@ test('a file that is kept has its content on record as a document has', async ()
   });
 });
 
-test('what an earlier crawl fetched can be confirmed, the newest copy first, if it came with a validator', async () => {
+test('the cached copy is the newest one with a validator, from any crawl', async () => {
   const url = 'http://validated.test/';
   const visit = async (report: AttemptReport) => {
     const crawl = await startCrawl(db());

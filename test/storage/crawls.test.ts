@@ -10,7 +10,7 @@ type Changes = Omit<Partial<Parameters<typeof openCrawl>[1]>, 'seeds'> & { seeds
 const open = (id: string, { seeds = ['http://a.test/'], ...changes }: Changes = {}) =>
   openCrawl(db(), { id, seeds: seeds.map(plainSeed), settings: SETTINGS, unit: 'host', ...changes });
 
-test('a crawl is opened once: taken up again it keeps the settings and seeds it began with', async () => {
+test('a crawl that is opened again keeps its settings and seeds', async () => {
   const opened = await open('once');
   expect(opened).toEqual({
     id: 'once',
@@ -26,7 +26,7 @@ test('a crawl is opened once: taken up again it keeps the settings and seeds it 
   expect(await db().page.count({ where: { crawlId: 'once' } })).toBe(1);
 });
 
-test('opened many times at once it has its seeds once', async () => {
+test('a crawl that is opened many times at once has its seeds once', async () => {
   await atOnce(10, () => open('raced', { seeds: ['http://a.test/', 'http://b.test/'] }));
   const pages = await db().page.findMany({ where: { crawlId: 'raced' } });
   expect(pages).toHaveLength(2);
@@ -43,7 +43,7 @@ test('with one gap per site, the hosts of a site are one domain', async () => {
   ]);
 });
 
-test("a root's dot does not put a seed outside its own scope", async () => {
+test('a trailing dot in the host name does not put a seed out of scope', async () => {
   await open('dotted', { seeds: ['http://a.test./'] });
   const { scopeHosts } = await db().crawl.findUniqueOrThrow({ where: { id: 'dotted' } });
   expect(scopeHosts).toEqual(['a.test']);
@@ -59,7 +59,7 @@ test('a crawl ends once, with its first reason', async () => {
   expect(row).toMatchObject({ reason: null, finishedAt: expect.any(Date) });
 });
 
-test('a crawl nobody knows is told apart from one that ended', async () => {
+test('an unknown crawl is distinguished from one that ended', async () => {
   expect(await crawlStatus(db(), 'nobody')).toBe('unknown');
   expect(await findCrawl(db(), 'nobody')).toBeNull();
   await expect(readCrawl(db(), 'nobody')).rejects.toThrow('There is no crawl "nobody" in the database.');

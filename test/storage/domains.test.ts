@@ -28,12 +28,12 @@ async function leave(name: string, stored: StoredDomain): Promise<void> {
   await saveDomain(db(), name, epoch, stored);
 }
 
-test('a domain nobody has met yet has nothing stored, and is unclean from its first opening on', async () => {
+test('a new domain has nothing stored, and is not clean once it is opened', async () => {
   expect(await open('new.test')).toMatchObject({ stored: null, persistedBounds: ASSURE });
   expect(await open('new.test')).toMatchObject({ stored: { clean: false, lastStart: null, delay: null } });
 });
 
-test('what a throttle saved is what its next life reads', async () => {
+test('the next execution of a throttle reads what the last one saved', async () => {
   await leave('a.test', learned);
   expect((await open('a.test')).stored).toEqual(learned);
   const plain = {
@@ -48,27 +48,27 @@ test('what a throttle saved is what its next life reads', async () => {
   expect((await open('a.test')).stored).toEqual(plain);
 });
 
-test('opening marks the row unclean, so that a crash does not look like an orderly end', async () => {
+test('opening marks the row as not clean, so that a crash does not look like an orderly end', async () => {
   await leave('b.test', learned);
   expect((await open('b.test')).stored).toMatchObject({ clean: true });
   expect((await open('b.test')).stored).toMatchObject({ clean: false, lastStart: learned.lastStart });
 });
 
-test('opened by several at once, one of them at most takes the last end for an orderly one', async () => {
+test('if several open the row at once, at most one of them reads it as clean', async () => {
   await leave('c.test', learned);
   const opened = await atOnce(10, () => open('c.test'));
   expect(opened.filter(({ stored }) => stored?.clean)).toHaveLength(1);
   expect(new Set(opened.map(({ epoch }) => epoch)).size).toBe(10);
 });
 
-test('a life that was followed by another can no longer write', async () => {
+test('an execution that was followed by another can no longer write', async () => {
   const old = await open('d.test');
   await leave('d.test', learned);
   await saveDomain(db(), 'd.test', old.epoch, { ...learned, lastStart: 1, paused: false });
   expect((await open('d.test')).stored).toEqual(learned);
 });
 
-test('the gap of the last life is assured, and after a crash its start window too', async () => {
+test('the longest gap of the last execution is kept, and after a crash its start window too', async () => {
   await leave('e.test', learned);
   const orderly = await open('e.test');
   expect(orderly.persistedBounds).toEqual({ maxGapMs: 10_000, maxStartWindowMs: 15_000 });

@@ -3,7 +3,7 @@ import { atOnce, inARace, linksTo, numbered, startCrawl, useDatabase } from './s
 
 const db = useDatabase();
 
-test('a URL enters a crawl once, whoever finds it and however often', async () => {
+test('a URL enters a crawl once, however often it is found', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://a.test/', 'http://a.test/'] });
   const [seed] = await crawl.admit();
   await crawl.record(seed, { parsed: linksTo('http://a.test/x', 'http://a.test/x', 'http://a.test/') });
@@ -42,7 +42,7 @@ test('20 pages that all link to each other are recorded at once without a deadlo
   expect(await crawl.statuses()).toEqual({ Fetched: 20 });
 });
 
-test('5,000 links on one page are registered in one go', async () => {
+test('5,000 links on one page are registered in one transaction', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   const targets = Array.from({ length: 5_000 }, (_, n) => `http://host-${n % 50}.test/${n}`);
@@ -52,7 +52,7 @@ test('5,000 links on one page are registered in one go', async () => {
   expect(await db().link.count({ where: { pageId: BigInt(page.pageId) } })).toBe(5_000);
 });
 
-test('links out of scope, nofollow or too deep are kept with their page but do not enter the frontier', async () => {
+test('links that are out of scope, nofollow or too deep are stored but do not enter the frontier', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://www.a.com/'], scope: 'site', maxDepth: 1 });
   const [seed] = await crawl.admit();
   const { links, ...parsed } = linksTo('http://blog.a.com/', 'http://b.com/', 'http://www.a.com/login');
@@ -68,14 +68,14 @@ test('links out of scope, nofollow or too deep are kept with their page but do n
   expect(await db().link.count({ where: { page: { crawlId: crawl.id } } })).toBe(4);
 });
 
-test('scope "host" keeps to the very hosts of the seeds', async () => {
+test('scope "host" includes exactly the hosts of the seeds', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://www.a.com/'], scope: 'host' });
   const [seed] = await crawl.admit();
   await crawl.record(seed, { parsed: linksTo('http://blog.a.com/', 'https://www.a.com/') });
   expect(await crawl.urls()).toEqual(['http://www.a.com/', 'https://www.a.com/']);
 });
 
-test('a page remembers where it was found first', async () => {
+test('a page refers to the page on which it was found first', async () => {
   const crawl = await startCrawl(db());
   const [one, other] = [await crawl.underWay('http://a.test/1'), await crawl.underWay('http://a.test/2')];
   await crawl.record(one, { parsed: linksTo('http://a.test/x') });

@@ -55,7 +55,7 @@ const scenarios = fc.record({
   cancelled: fc.boolean(),
 });
 
-test('no page is lost or entered twice, the counts add up, and window and budget hold, whatever happens', async () => {
+test('whatever happens, no page is lost or entered twice, the counts add up, and window and budget hold', async () => {
   await fc.assert(
     fc.asyncProperty(scenarios, async ({ rounds, cancelled, ...settings }) => {
       const crawl = await startCrawl(db(), { ...settings, scope: 'site', seeds: WEB.slice(0, 3) });

@@ -10,7 +10,7 @@ const types: UrlType[] = [
   { name: 'product', pattern: '/p/*', priority: 2, keyword: 'goods' },
 ];
 
-test('a page enters with the type, priority and keyword that its URL says', async () => {
+test('a page gets its type, priority and keyword from its URL', async () => {
   const crawl = await startCrawl(db(), { urlTypes: types });
   await crawl.add('http://a.test/search?q=1', 'http://a.test/p/1', 'http://a.test/about');
   expect(await crawl.page('http://a.test/search?q=1')).toMatchObject({
@@ -26,7 +26,7 @@ test('a page enters with the type, priority and keyword that its URL says', asyn
   expect(await crawl.page('http://a.test/about')).toMatchObject({ type: null, priority: 5, keyword: null });
 });
 
-test('pages are admitted by the priority of their type, whatever came first', async () => {
+test('pages are admitted by the priority of their type, in whatever order they were found', async () => {
   const crawl = await startCrawl(db(), { urlTypes: types, window: 2 });
   await crawl.add('http://a.test/about', 'http://a.test/p/1');
   await crawl.add('http://a.test/search');
@@ -36,7 +36,7 @@ test('pages are admitted by the priority of their type, whatever came first', as
   ]);
 });
 
-test('a seed’s keyword is carried over links and redirects to all that comes from it', async () => {
+test('a seed’s keyword is inherited over links and redirects', async () => {
   const crawl = await startCrawl(db(), {
     urlTypes: types,
     seeds: [
@@ -60,7 +60,7 @@ test('a seed’s keyword is carried over links and redirects to all that comes f
   });
 });
 
-test('a seed’s own priority goes before its type’s, and is kept where it redirects to something without one', async () => {
+test('a seed’s own priority overrides its type’s, and its redirect target inherits it', async () => {
   const crawl = await startCrawl(db(), {
     urlTypes: types,
     seeds: [{ url: 'http://a.test/search', keyword: null, priority: 3 }],
@@ -83,7 +83,7 @@ test('type, priority and keyword are in the export', async () => {
   ]);
 });
 
-test('first come, first served within a priority, also of what was found together; shuffled, by chance', async () => {
+test('within a priority, pages are admitted in the order found, or at random if shuffled', async () => {
   const urls = numbered(60);
   const orders = await Promise.all(
     (['first-come', 'first-come', 'shuffled', 'shuffled'] as const).map(async (order) => {
@@ -101,7 +101,7 @@ test('first come, first served within a priority, also of what was found togethe
   expect(shuffled).not.toEqual(shuffledToo);
 });
 
-test('seeds go in the order in which they were given, the links of a page in which they stand there', async () => {
+test('seeds are admitted in the given order, links in the order on their page', async () => {
   const seeds = numbered(10);
   const crawl = await startCrawl(db(), { seeds, window: 10, maxPages: 15 });
   const admitted = await crawl.admit();
@@ -112,7 +112,7 @@ test('seeds go in the order in which they were given, the links of a page in whi
   expect((await crawl.admit()).map(({ url }) => url)).toEqual(links.slice(0, 5));
 });
 
-test('shuffled, a priority still goes before the next', async () => {
+test('shuffled pages are still admitted by priority', async () => {
   const crawl = await startCrawl(db(), { urlTypes: types, order: 'shuffled' });
   await crawl.add(...numbered(20).map((url) => url.replace('test/', 'test/p/')));
   await crawl.add(...numbered(20).map((url) => url.replace('test/', 'test/search')));

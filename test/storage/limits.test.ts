@@ -5,7 +5,7 @@ import { atOnce, linksTo, numbered, redirectTo, SETTINGS, startCrawl, useDatabas
 const db = useDatabase();
 const { traps: unlimited } = SETTINGS;
 
-test('a directory takes as many pages as its limit says, whoever finds them, and the rest are counted', async () => {
+test('a directory accepts pages up to its limit, whichever pages link to them, and the rest are counted as skipped', async () => {
   const crawl = await startCrawl(db(), {
     seeds: ['http://a.test/'],
     traps: { ...unlimited, maxPerDirectory: 5 },
@@ -20,7 +20,7 @@ test('a directory takes as many pages as its limit says, whoever finds them, and
   expect((await crawl.page(first?.url ?? '')).linksSkipped).toEqual({ 'directory full': 5 });
 });
 
-test('pages that are known take no second place', async () => {
+test('known pages are not counted twice', async () => {
   const crawl = await startCrawl(db(), {
     seeds: ['http://b.test/'],
     traps: { ...unlimited, maxPerDirectory: 4 },
@@ -31,7 +31,7 @@ test('pages that are known take no second place', async () => {
   expect(await crawl.urls()).toEqual([...numbered(4), 'http://b.test/']);
 });
 
-test('queries of one shape and leaves of one calendar have limits of their own', async () => {
+test('queries of one shape and pages of one calendar have their own limits', async () => {
   const crawl = await startCrawl(db(), {
     seeds: ['http://a.test/'],
     traps: { ...unlimited, maxPerQuery: 2, maxPerCalendar: 1 },
@@ -52,7 +52,7 @@ test('queries of one shape and leaves of one calendar have limits of their own',
   expect((await readProgress(db(), crawl.id))?.skipped).toEqual({ 'calendar full': 1, 'query full': 1 });
 });
 
-test('a domain takes as many pages as its limit says, seeds and redirects included', async () => {
+test('a domain accepts pages up to its limit, including seeds and redirects', async () => {
   const crawl = await startCrawl(db(), {
     seeds: ['http://a.test/', 'http://b.test/'],
     maxPagesPerDomain: 3,
@@ -75,7 +75,7 @@ test('a domain takes as many pages as its limit says, seeds and redirects includ
   });
 });
 
-test('where a seed moved to is counted in its domain, and comes in even where there is no room', async () => {
+test('the redirect target of a seed is counted in its domain, and accepted over quota', async () => {
   const crawl = await startCrawl(db(), {
     seeds: ['http://old.test/1', 'http://old.test/2', 'http://old.test/3'],
     maxPagesPerDomain: 2,
@@ -92,7 +92,7 @@ test('where a seed moved to is counted in its domain, and comes in even where th
   expect((await readProgress(db(), crawl.id))?.skipped).toEqual({ 'domain full': 1 });
 });
 
-test('pages of one directory that end at the same moment neither dead-lock nor run far over its limit', async () => {
+test('pages of one directory that end at the same moment neither deadlock nor exceed its limit by much', async () => {
   const crawl = await startCrawl(db(), { traps: { ...unlimited, maxPerDirectory: 50 } });
   await crawl.add(...numbered(10, 'many.test'));
   const pages = await crawl.admit();
@@ -108,7 +108,7 @@ test('pages of one directory that end at the same moment neither dead-lock nor r
   for (const { urlCount } of counts) expect(urlCount).toBeGreaterThanOrEqual(30);
 });
 
-test('every link that is not followed has its reason', async () => {
+test('every link that is not followed is counted with its reason', async () => {
   const crawl = await startCrawl(db(), {
     seeds: ['http://a.test/'],
     scope: 'host',
@@ -142,7 +142,7 @@ test('every link that is not followed has its reason', async () => {
   });
 });
 
-test('a page that sends its reader on at once ends as Redirected, and its target is a page', async () => {
+test('a page with an immediate <meta> refresh ends as Redirected, and its target is a page', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://a.test/'] });
   const [seed] = await crawl.admit();
   await crawl.record(seed, { parsed: { ...linksTo('http://a.test/new'), refreshTo: 'http://a.test/new' } });

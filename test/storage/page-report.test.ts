@@ -7,7 +7,7 @@ const db = useDatabase();
 const RULES = { ...SETTINGS.urls, sortQuery: true, stripTracking: true };
 
 describe('a page is found by its URL', () => {
-  it('as each crawl’s own rules write it, and as it was sent', async () => {
+  it('normalised by each crawl’s own rules, and as it was sent', async () => {
     const url = 'http://named.test/?b=2&a=1&utm_source=x';
     const sorted = await startCrawl(db(), { urls: RULES, seeds: ['http://named.test/?a=1&b=2'] });
     const literal = await startCrawl(db(), { urls: RULES, seeds: [url] });
@@ -20,7 +20,7 @@ describe('a page is found by its URL', () => {
   });
 });
 
-test('the chain of redirects is read back from any of its pages, and a circle ends', async () => {
+test('a chain of redirects can be read from any of its pages, and a loop ends', async () => {
   const urls = ['a', 'b', 'c'].map((name) => `http://chain.test/${name}`);
   const crawl = await startCrawl(db(), { seeds: urls });
   const [a = '', b = '', c = ''] = urls;
@@ -45,7 +45,7 @@ test('the chain of redirects is read back from any of its pages, and a circle en
   expect((await chainOf(b))?.map(({ url }) => url).sort()).toEqual([a, c]);
 });
 
-test('the chain is as long as the crawl follows redirects, and one more', async () => {
+test('a chain has one more page than the redirects that the crawl follows', async () => {
   const urls = Array.from({ length: 12 }, (_, n) => `http://long.test/${n}`);
   const crawl = await startCrawl(db(), { seeds: urls, maxRedirects: 8 });
   for (const [n, url] of urls.entries())
@@ -58,7 +58,7 @@ test('the chain is as long as the crawl follows redirects, and one more', async 
   expect(await stepsFrom(urls[11])).toEqual([-9, -8, -7, -6, -5, -4, -3, -2, -1]);
 });
 
-test('a page is read with what keeps its crawl from letting it begin', async () => {
+test('a report includes what keeps a page from being admitted', async () => {
   const url = 'http://kept.test/';
   const crawl = await startCrawl(db(), {
     seeds: [url],

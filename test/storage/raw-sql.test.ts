@@ -5,7 +5,7 @@ import { useDatabase } from './support.ts';
 
 const db = useDatabase();
 
-test('of two transactions that wait for each other, the one that is rolled back is done again', async () => {
+test('of two transactions in a deadlock, the one that is rolled back is repeated', async () => {
   await db().$executeRaw`INSERT INTO domains (name, epoch) VALUES ('one.test', 0), ('two.test', 0)`;
   // Each takes its first row and waits until the other has done so too; from then on they are in each other's way.
   let taken = 0;
@@ -29,7 +29,7 @@ test('of two transactions that wait for each other, the one that is rolled back 
   expect(rows.map(({ epoch }) => epoch)).toEqual([2, 2]);
 });
 
-test('a transaction that fails leaves nothing behind, and says why', async () => {
+test('a transaction that fails leaves nothing behind and reports why', async () => {
   const failing = db().inTransaction(async (tx) => {
     await tx.$executeRaw`INSERT INTO domains (name, epoch) VALUES ('gone.test', 0)`;
     throw new Error('on purpose');
@@ -38,7 +38,7 @@ test('a transaction that fails leaves nothing behind, and says why', async () =>
   expect(await db().domain.count({ where: { name: 'gone.test' } })).toBe(0);
 });
 
-test('a connection that breaks between two statements fails the transaction, and nobody else hears of it', async () => {
+test('a connection that breaks between two statements fails only its transaction', async () => {
   const cutOff: unknown = await db()
     .inTransaction(async (tx) => {
       const [me] = await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;

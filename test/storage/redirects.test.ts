@@ -7,7 +7,7 @@ const db = useDatabase();
 const scopeOf = async (crawlId: string) =>
   (await db().crawl.findUniqueOrThrow({ where: { id: crawlId } })).scopeHosts;
 
-test('a redirect ends its page, and its target enters at the same depth, one hop on', async () => {
+test('a redirect ends its page, and its target has the same depth and one more redirect', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://a.com/'], scope: 'site', maxDepth: 1 });
   const [seed] = await crawl.admit();
   await crawl.record(seed, { parsed: linksTo('http://a.com/old') });
@@ -30,7 +30,7 @@ test('a redirect ends its page, and its target enters at the same depth, one hop
   expect(await scopeOf(crawl.id)).toEqual(['a.com']);
 });
 
-test("a seed's redirect widens the scope to where it led", async () => {
+test("a seed's redirect adds its target's host to the scope", async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://old.com/'], scope: 'host' });
   const [seed] = await crawl.admit();
   await crawl.record(seed, { report: redirectTo('https://www.new.org/') });
@@ -44,7 +44,7 @@ test("a seed's redirect widens the scope to where it led", async () => {
   ]);
 });
 
-test('seeds that lead to one place at the same time widen the scope once', async () => {
+test('seeds that redirect to one host at the same time add it to the scope once', async () => {
   const crawl = await startCrawl(db(), { seeds: numbered(10), scope: 'host' });
   const pages = await crawl.admit();
   await inARace(db(), 10, (n) => crawl.record(pages[n], { report: redirectTo('http://b.test/') }));
@@ -52,7 +52,7 @@ test('seeds that lead to one place at the same time widen the scope once', async
   expect(await crawl.statuses()).toEqual({ Redirected: 10, Pending: 1 });
 });
 
-test('with a budget, redirects of seeds and of other pages to one target do not wait for each other in a ring', async () => {
+test('with a budget, redirects of seeds and of other pages to one target do not deadlock', async () => {
   const crawl = await startCrawl(db(), { seeds: numbered(10, 'a.com'), scope: 'site', maxPages: 50 });
   await crawl.add(...numbered(10, 'sub.a.com'));
   const pages = await crawl.admit();
@@ -62,7 +62,7 @@ test('with a budget, redirects of seeds and of other pages to one target do not 
   expect(await crawl.reserved()).toBe(0);
 });
 
-test('a target out of scope is not followed, and the page says so', async () => {
+test('a target out of scope is not followed, and the page has that reason', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://a.com/'], scope: 'site' });
   const page = await crawl.underWay('http://a.com/away');
   await crawl.record(page, { report: redirectTo('http://elsewhere.org/') });
@@ -89,7 +89,7 @@ test('five redirects in a row are followed, a sixth is not', async () => {
   });
 });
 
-test('as many redirects in a row are followed as the crawl allows', async () => {
+test('the crawl’s limit of redirects in a row applies', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://a.test/0'], maxRedirects: 1 });
   for (let hop = 0; hop <= 1; hop += 1) {
     const [page] = await crawl.admit();
@@ -99,7 +99,7 @@ test('as many redirects in a row are followed as the crawl allows', async () => 
   expect((await crawl.page('http://a.test/1')).reason).toBe('not followed: more than 1 redirects in a row');
 });
 
-test('a target already known is not entered twice, nor is a page that redirects to itself', async () => {
+test('a known target is not entered again, nor is a page that redirects to itself', async () => {
   const crawl = await startCrawl(db());
   const known = await crawl.underWay('http://a.test/known');
   await crawl.record(known);
@@ -111,7 +111,7 @@ test('a target already known is not entered twice, nor is a page that redirects 
   expect(await crawl.page('http://a.test/known')).toMatchObject({ redirectCount: 0 });
 });
 
-test('redirects that lead in a circle are told as such by the page that closes it', async () => {
+test('the page that closes a loop of redirects has that reason', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://a.test/1'] });
   for (const [from, to] of [
     [1, 2],
@@ -130,7 +130,7 @@ test('redirects that lead in a circle are told as such by the page that closes i
   });
 });
 
-test('a chain can be read back from any of its pages, also from one that was known before', async () => {
+test('a chain can be read from any of its pages, also from one that was known before', async () => {
   const crawl = await startCrawl(db());
   const urls = ['a', 'b', 'c'].map((name) => `http://a.test/${name}`);
   const [a = '', b = '', c = ''] = urls;

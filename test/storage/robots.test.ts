@@ -51,7 +51,7 @@ const letTimePass = (ms: number) => db().$executeRaw`
     failing_since = failing_since - ${ms} * interval '1 millisecond',
     fresh_until = fresh_until - ${ms} * interval '1 millisecond' WHERE origin = ${origin}`;
 
-test('of 50 pages that meet a cold origin exactly one claims its robots.txt; the others are held', async () => {
+test('of 50 pages of a new origin, exactly one claims its robots.txt and the others wait', async () => {
   const answers = await atOnce(50, () => consult());
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
   const held = answers.filter((answer) => answer.kind === 'held');
@@ -62,7 +62,7 @@ test('of 50 pages that meet a cold origin exactly one claims its robots.txt; the
   }
 });
 
-test('rules once read are for everybody, and null means that there are none', async () => {
+test('stored rules apply to every page, and null means that there is no robots.txt', async () => {
   await consult();
   await rules('User-agent: *');
   expect(await consult()).toMatchObject({ kind: 'rules', body: 'User-agent: *' });
@@ -70,7 +70,7 @@ test('rules once read are for everybody, and null means that there are none', as
   expect(await consult()).toMatchObject({ kind: 'rules', body: null });
 });
 
-test('rules are kept once for as long as they and the cap of their Crawl-delay stay the same', async () => {
+test('rules are stored once as long as they and the limit of their Crawl-delay stay the same', async () => {
   await consult();
   const kept = () => db().robotsRules.findMany({ where: { origin }, orderBy: { id: 'asc' } });
   await rules('User-agent: *');
@@ -82,7 +82,7 @@ test('rules are kept once for as long as they and the cap of their Crawl-delay s
   expect(rulesId).toBe((await kept())[1]?.id);
 });
 
-test('a claim runs out, is given back, or is kept alive', async () => {
+test('a claim expires, is released, or is extended', async () => {
   expect(await consult()).toEqual({ kind: 'claimed' });
   expect(await consult()).toMatchObject({ kind: 'held' });
   await letTimePass(CLAIM_MS);
@@ -96,7 +96,7 @@ test('a claim runs out, is given back, or is kept alive', async () => {
   expect(await consult()).toMatchObject({ kind: 'held' });
 });
 
-test('old rules are claimed by one, and hold for the others while the refresh runs or fails', async () => {
+test('one page claims the refresh of old rules, which stay in force while it runs or fails', async () => {
   await consult();
   await rules('old');
   await letTimePass(2 * HOUR_MS);
@@ -111,7 +111,7 @@ test('old rules are claimed by one, and hold for the others while the refresh ru
   expect(await consult()).toEqual({ kind: 'claimed' });
 });
 
-test('a page that has just tried is content with old rules, instead of trying for ever', async () => {
+test('a page that has just tried uses old rules instead of trying forever', async () => {
   await consult();
   expect(await consult({ acceptStale: true })).toMatchObject({ kind: 'held' });
   await rules('old', 0);
@@ -138,7 +138,7 @@ test.each<Partial<RobotsReader>>([{ domain: 'robots-site.test' }, { agent: 'Anot
   },
 );
 
-test('whether an origin had a robots.txt is known from its last answer', async () => {
+test('whether an origin has a robots.txt is known from its last response', async () => {
   await consult();
   expect(await hasRobotsTxt(db(), origin)).toBe(false);
   await rules('User-agent: *');
@@ -147,7 +147,7 @@ test('whether an origin had a robots.txt is known from its last answer', async (
   expect(await hasRobotsTxt(db(), origin)).toBe(false);
 });
 
-test('an origin out of reach is held, twice as long after each failure, up to the cap', async () => {
+test('the backoff of an unavailable robots.txt doubles with each failure, up to its limit', async () => {
   await consult();
   const holds: number[] = [];
   for (let failures = 0; failures < 12; failures += 1) {
@@ -159,7 +159,7 @@ test('an origin out of reach is held, twice as long after each failure, up to th
   expect(held).toMatchObject({ kind: 'held', why: `robots.txt of ${origin}: answered 503` });
 });
 
-test('failures are counted from the first of them, and a success ends the count', async () => {
+test('failures are counted until a success', async () => {
   await consult();
   const first = await saveRobotsFailure(db(), origin, FAILURE);
   expect(first).toMatchObject({ rulesKnown: false });
@@ -174,7 +174,7 @@ test('failures are counted from the first of them, and a success ends the count'
   expect(row).toMatchObject({ failures: 0, failingSince: null, retryAt: null, error: null });
 });
 
-test('tries that come slower than patience lasts still add up: a site with long gaps is given up, too', async () => {
+test('failures further apart than the time to give up still add up, so a site with long gaps is given up too', async () => {
   await consult();
   const impatient = { ...FAILURE, outageGiveUpMs: 1_000 };
   await saveRobotsFailure(db(), origin, impatient);
@@ -183,7 +183,7 @@ test('tries that come slower than patience lasts still add up: a site with long 
   expect(failingForMs).toBeGreaterThan(impatient.outageGiveUpMs);
 });
 
-test('a site that asks for a day of patience each time it fails is failing all the while', async () => {
+test('a site that fails and asks for a day of patience each time counts as failing all the time', async () => {
   await consult();
   await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(26.4 * HOUR_MS);
@@ -191,7 +191,7 @@ test('a site that asks for a day of patience each time it fails is failing all t
   expect(failingForMs).toBeGreaterThan(FAILURE.outageGiveUpMs);
 });
 
-test('a failure long after the last hold is the first of a new row of them', async () => {
+test('a failure long after the last backoff counts as the first', async () => {
   await consult();
   await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(FAILURE.retryMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
@@ -201,7 +201,7 @@ test('a failure long after the last hold is the first of a new row of them', asy
   expect(Math.round((anew.until - Date.now()) / FAILURE.retryMs)).toBe(1);
 });
 
-test('a failure told again while its hold lasts changes nothing, and is one more when that is over', async () => {
+test('a failure reported again during its backoff changes nothing; after it, it counts', async () => {
   await consult();
   const { until } = await saveRobotsFailure(db(), origin, FAILURE);
   const again = await saveRobotsFailure(db(), origin, { ...FAILURE, error: 'told again', unlessHeld: true });
@@ -215,7 +215,7 @@ test('a failure told again while its hold lasts changes nothing, and is one more
   expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({ failures: 2 });
 });
 
-test('a claim is told apart from a failure, however long the origin failed before', async () => {
+test('a claim is distinguished from a failure, however long the origin failed before', async () => {
   await consult();
   await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(FAILURE.retryMs);
@@ -223,7 +223,7 @@ test('a claim is told apart from a failure, however long the origin failed befor
   expect(await consult()).toMatchObject({ kind: 'held', beingFetched: true });
 });
 
-test('a hold ends with one claim, as a cold origin does', async () => {
+test('after a backoff exactly one page claims robots.txt, as for a new origin', async () => {
   await consult();
   await saveRobotsFailure(db(), origin, FAILURE);
   expect(await consult()).toMatchObject({ kind: 'held' });
@@ -232,7 +232,7 @@ test('a hold ends with one claim, as a cold origin does', async () => {
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
 });
 
-test('the request for robots.txt is on the record once, like every other', async () => {
+test('a request for robots.txt is recorded once, like every other', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   const request = {

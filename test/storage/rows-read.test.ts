@@ -1,6 +1,6 @@
 /**
- * What the steps of a crawl read, as Postgres counts it, with 100,000 pages pending on one domain and 2,000 small domains
- * beside it, and whatever the planner knows of the crawl: it may take it for tiny, or have planned when it was.
+ * How many rows the steps of a crawl read, as Postgres counts them, with 100,000 pages pending on one domain and 2,000 small
+ * domains, whatever the planner knows of the crawl: it may take it for tiny, or have planned when it was.
  */
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,10 +12,10 @@ import { inOneHour, linksTo, numbered, startCrawl, success, type TestCrawl } fro
 
 const BIG = 100_000;
 const SMALL = { domains: 2_000, pages: 3 };
-const PLACES = 20_000;
+const URL_COUNTS = 20_000;
 const WHEN = ['before it began', 'at its small beginnings', 'in its midst'] as const;
 
-/** Postgres plans a prepared statement anew five times, and may then keep to one plan. */
+/** Postgres plans a prepared statement five times, and may then keep one plan. */
 const PLANNED_AFTER = 10;
 
 const { traps } = loadConfig({ env: {}, cwd: tmpdir(), flags: {} }).crawl;
@@ -25,8 +25,8 @@ let db: Database;
 
 async function open(): Promise<void> {
   database = await freshDatabase();
-  // One connection: what it has read can be asked on it. Without helpers, who tell what they have read only when they end,
-  // and so within the measurement of the next step.
+  // One connection, so that its own reads can be queried. No parallel workers: they report their reads only when they end,
+  // during the measurement of the next step.
   const url = new URL(database.url);
   url.searchParams.set('options', '-c max_parallel_workers_per_gather=0');
   db = openDatabase(url.href, { connections: 1 });
@@ -47,10 +47,10 @@ async function fill(crawlId: string): Promise<void> {
           FROM generate_series(1, ${domains}::int) d, generate_series(1, ${pages}::int) n) AS page`;
   await db.$executeRaw`
     INSERT INTO crawl_url_counts (crawl_id, group_hash, group_name, url_count)
-    SELECT ${crawlId}, sha256(convert_to('place ' || n, 'UTF8')), 'place ' || n, 1 FROM generate_series(1, ${PLACES}::int) n`;
+    SELECT ${crawlId}, sha256(convert_to('group ' || n, 'UTF8')), 'group ' || n, 1 FROM generate_series(1, ${URL_COUNTS}::int) n`;
 }
 
-/** Its first pages, recorded one by one: statements are planned while the crawl is small, and may be kept for long. */
+/** The first pages, recorded one by one: statements are planned while the crawl is small, and the plans may be kept. */
 async function beginSmall(crawl: TestCrawl): Promise<void> {
   const first = linksTo(...numbered(100, 'small.test'));
   let pages = await crawl.admit('seed');
@@ -96,17 +96,17 @@ describe.each(WHEN)('with the last ANALYZE %s', (when) => {
     await database?.drop();
   });
 
-  test('what is read is counted', async () => {
+  test('the rows that a query reads are counted', async () => {
     const count = () =>
       db.$queryRaw`SELECT count(*) FROM pages WHERE crawl_id = ${crawl.id} AND url LIKE '%test/7'`;
     expect(await readBy(count)).toBeGreaterThanOrEqual(BIG);
   });
 
-  test('an admission to the large domain reads about what it admits', async () => {
+  test('an admission in the large domain reads about as many rows as it admits', async () => {
     expect(await readBy(() => crawl.admit('first', ['big.test']))).toBeLessThan(150);
   });
 
-  test('a page that ends with a hundred links, and lets the next ones in, reads about its links', async () => {
+  test('a page that ends with a hundred links, and the next admission, read about as many rows as it has links', async () => {
     const pages = await crawl.admit('first', ['big.test']);
     const reads: number[] = [];
     for (const page of pages.slice(0, 6)) {
@@ -119,14 +119,14 @@ describe.each(WHEN)('with the last ANALYZE %s', (when) => {
     expect(Math.max(...reads)).toBeLessThan(1_000);
   });
 
-  test('a page that steps aside for an hour reads a handful', async () => {
+  test('deferring a page for an hour reads a handful of rows', async () => {
     const [page] = await crawl.admit('aside', ['d7.test']);
     const wait = () =>
       crawl.record(page, { report: { ...success(), outcome: 'Failed' }, retryAt: inOneHour() });
     expect(await readBy(wait)).toBeLessThan(150);
   });
 
-  test('a sweep over all domains reads a few rows a domain, not their lines', async () => {
+  test('a sweep over all domains reads a few rows per domain, not their queues', async () => {
     const sweep = async () => {
       await admitDue(db, crawl.id, crawl.settings, 'sweep');
       await findStalled(db, crawl.id, async () => true);
@@ -135,7 +135,7 @@ describe.each(WHEN)('with the last ANALYZE %s', (when) => {
     expect(await readBy(sweep)).toBeLessThan(10 * SMALL.domains);
   });
 
-  test('no domain has more pages under way than the window', async () => {
+  test('no domain has more queued pages than the window', async () => {
     const rows = await db.$queryRaw<{ queued: number }[]>`
       SELECT count(*)::int AS queued FROM pages WHERE crawl_id = ${crawl.id} AND status = 'Queued' GROUP BY domain`;
     expect(Math.max(...rows.map(({ queued }) => queued))).toBeLessThanOrEqual(10);

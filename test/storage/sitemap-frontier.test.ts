@@ -74,7 +74,7 @@ async function sitemapsOf(crawl: TestCrawl): Promise<string[]> {
 }
 
 describe('a seed that ends', () => {
-  test('brings in the sitemaps that its robots.txt names, on whatever host, and /sitemap.xml', async () => {
+  test('adds the sitemaps that its robots.txt names, on whatever host, and /sitemap.xml', async () => {
     const { crawl, seed } = await begin(
       {},
       'Sitemap: http://a.test/one.xml\nUser-agent: *\nDisallow:\nSITEMAP:http://cdn.test/two.xml # ours\nSitemap: ftp://a.test/\n',
@@ -84,7 +84,7 @@ describe('a seed that ends', () => {
     expect(domains).toContain('cdn.test');
   });
 
-  test('brings in /sitemap.xml also where its robots.txt names none, or there is none', async () => {
+  test('adds /sitemap.xml also if its robots.txt names none or is missing', async () => {
     for (const robots of [null, 'User-agent: *\nDisallow: /x']) {
       const { crawl, seed } = await begin({}, robots);
       await end(crawl, seed, { report: failure('Blocked4xx') });
@@ -98,13 +98,13 @@ describe('a seed that ends', () => {
     }
   });
 
-  test('brings in none for a crawl that wants nothing beyond its seeds', async () => {
+  test('adds none if the crawl is limited to its seeds', async () => {
     const { crawl, seed } = await begin({ maxDepth: 0 });
     await end(crawl, seed);
     expect(await sitemapsOf(crawl)).toEqual([]);
   });
 
-  test('brings in none when it has ended already, and none while its robots.txt is not known', async () => {
+  test('adds none if it has ended already, or while its robots.txt is unknown', async () => {
     const { crawl, seed } = await begin();
     await crawl.record(seed);
     expect(await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '')).toEqual([]);
@@ -114,7 +114,7 @@ describe('a seed that ends', () => {
     expect([...(await sitemapsOf(crawl)), ...(await sitemapsOf(unknown))]).toEqual([]);
   });
 
-  test('turns a link that led to its sitemap before into the sitemap', async () => {
+  test('turns a page that a link to its sitemap added before into a sitemap', async () => {
     const { crawl, seed } = await begin();
     await crawl.add(ROOT, 'http://a.test/other.xml');
     await end(crawl, seed);
@@ -130,7 +130,7 @@ describe('an entry', () => {
     expect((await crawl.admit()).map(({ url }) => url)).toEqual(listed);
   });
 
-  test('enters the frontier once, one step from the seeds, with its date and where it was found', async () => {
+  test('enters the frontier once, at depth 1, with its date and the sitemap that lists it', async () => {
     const { crawl, sitemap } = await readSitemap();
     const dated = new Date('2024-05-01T00:00:00Z');
     for (let time = 0; time < 2; time += 1)
@@ -150,7 +150,7 @@ describe('an entry', () => {
     });
   });
 
-  test('says of a page that is known already when it changed, the latest date of several', async () => {
+  test('updates the date of a known page, to the latest of several', async () => {
     const { crawl, sitemap } = await readSitemap();
     const [old, young] = [new Date('2024-05-01'), new Date('2024-06-01')];
     await list(crawl, sitemap, page('http://a.test/', young), page('http://a.test/', old));
@@ -158,13 +158,13 @@ describe('an entry', () => {
     expect((await crawl.page('http://a.test/')).lastmod).toEqual(young);
   });
 
-  test('out of scope does not enter, whatever sitemap lists it', async () => {
+  test('is not added if it is out of scope, whichever sitemap lists it', async () => {
     const { crawl, sitemap } = await readSitemap({ scope: 'host' });
     await list(crawl, sitemap, page('http://b.test/'), page('http://a.test/in'));
     expect(await crawl.urls()).toEqual(['http://a.test/', 'http://a.test/in', ROOT]);
   });
 
-  test('that does not enter is counted with the reason, and the crawl shows it', async () => {
+  test('that is not added is counted with its reason in the crawl’s progress', async () => {
     const { crawl, sitemap } = await readSitemap({
       scope: 'host',
       exclude: ['/private/*'],
@@ -189,7 +189,7 @@ describe('an entry', () => {
     expect((await readProgress(db(), crawl.id))?.skipped).toEqual(expected);
   });
 
-  test('of a sitemap that has ended meanwhile does not enter', async () => {
+  test('of a sitemap that has ended in the meantime is not added', async () => {
     const { crawl, sitemap } = await readSitemap();
     await cancelIdlePages(db(), crawl.id, async () => false);
     await list(crawl, sitemap, page('http://a.test/late'));
@@ -198,7 +198,7 @@ describe('an entry', () => {
 });
 
 describe('an index', () => {
-  test('leads to further sitemaps in scope or on its own host, one more index deep', async () => {
+  test('adds sitemaps in scope or on its own host, up to one more level of index', async () => {
     const { crawl, sitemap } = await readSitemap({ scope: 'host' });
     await list(crawl, sitemap, further('http://a.test/1.xml'), further('http://elsewhere.test/2.xml'));
     await crawl.record(sitemap);
@@ -218,7 +218,7 @@ describe('an index', () => {
 });
 
 describe('sitemaps', () => {
-  test('are admitted one at a time in each domain', async () => {
+  test('are admitted one at a time per domain', async () => {
     const { crawl, sitemap } = await readSitemap();
     await list(crawl, sitemap, further('http://a.test/1.xml'), further('http://a.test/2.xml'));
     expect(await nextSitemap(crawl, 'too soon')).toBeUndefined();
@@ -229,7 +229,7 @@ describe('sitemaps', () => {
     expect(await nextSitemap(crawl, 'another')).toBeUndefined();
   });
 
-  test('cost nothing of the budget and give nothing back to it, however they end', async () => {
+  test('do not change the budget, however they end', async () => {
     const { crawl, sitemap } = await readSitemap({ maxPages: 10 });
     expect(await crawl.reserved()).toBe(1);
     await list(crawl, sitemap, ...numbered(3).map((url) => page(url)), further('http://a.test/1.xml'));
@@ -241,7 +241,7 @@ describe('sitemaps', () => {
     expect(await crawl.reserved()).toBe(1);
   });
 
-  test('are left alone once the crawl knows as many pages as it may fetch', async () => {
+  test('are not admitted once the crawl has found as many pages as it may fetch', async () => {
     const { crawl, sitemap } = await readSitemap({ maxPages: 5, window: 2 });
     const more = further('http://a.test/1.xml');
     await list(crawl, sitemap, ...numbered(3).map((url) => page(url)), more);
@@ -258,13 +258,13 @@ describe('sitemaps', () => {
     expect((await nextSitemap(crawl, 'hungry again'))?.url).toBe('http://a.test/2.xml');
   });
 
-  test('are followed where they moved to, and stay sitemaps', async () => {
+  test('stay sitemaps when they redirect', async () => {
     const { crawl, sitemap } = await readSitemap();
     await crawl.record(sitemap, { report: redirectTo('http://a.test/moved.xml') });
     expect(await sitemapsOf(crawl)).toEqual(['http://a.test/moved.xml', ROOT]);
   });
 
-  test('that redirect to a page do not take it out of the crawl', async () => {
+  test('that redirect to a page do not turn it into a sitemap', async () => {
     const { crawl, sitemap } = await readSitemap();
     await crawl.record(sitemap, { report: redirectTo('http://a.test/welcome') });
     expect(await crawl.page(ROOT)).toMatchObject({
@@ -274,7 +274,7 @@ describe('sitemaps', () => {
     expect(await crawl.urls()).toEqual(['http://a.test/', ROOT]);
   });
 
-  test('are not counted as pages, but a crawl is open as long as they are', async () => {
+  test('do not count as pages, but keep a crawl open', async () => {
     const { crawl, sitemap } = await readSitemap();
     expect(await countPages(db(), crawl.id)).toEqual({ pages: { Fetched: 1 }, found: 1, open: 1 });
     await crawl.record(sitemap);

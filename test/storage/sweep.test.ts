@@ -14,7 +14,7 @@ test('a sweep admits pages for which there is room, in every domain', async () =
   expect(await admitDue(db(), crawl.id, crawl.settings, 'sweep 1')).toHaveLength(4);
 });
 
-test('pages without a sign of life whose workflow is gone are to be started again; those that run are left alone', async () => {
+test('untouched pages are started again if their workflow is gone, and left alone if it runs', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(2));
   const [gone, running] = await crawl.admit();
@@ -34,7 +34,7 @@ test('pages without a sign of life whose workflow is gone are to be started agai
   expect(asked).toEqual([gone?.pageId]);
 });
 
-test('a page that gave a sign of life is not asked after until it has been quiet for as long as it said', async () => {
+test('a touched page is not checked until its quiet time has passed', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   await touchPage(db(), page.pageId, 10 * MINUTE_MS);
@@ -44,7 +44,7 @@ test('a page that gave a sign of life is not asked after until it has been quiet
   expect(await findStalled(db(), crawl.id, async () => false)).toEqual([page]);
 });
 
-test('a page asleep is asked after only when its sleep is over, and wakes with its attempts and its time', async () => {
+test('a sleeping page is checked only after its wait, and is restarted with its attempts and its time', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   await crawl.record(page, { report: failure(), retryAt: inOneHour() });
@@ -56,7 +56,7 @@ test('a page asleep is asked after only when its sleep is over, and wakes with i
   expect(stalled?.nextAt).toBeLessThan(Date.now());
 });
 
-test('a look for stalled pages does not wait for a page that is being recorded', async () => {
+test('the check for stalled pages does not wait for a page that is being recorded', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   await crawl.letTimePass(2 * MINUTE_MS);
@@ -66,7 +66,7 @@ test('a look for stalled pages does not wait for a page that is being recorded',
   });
 });
 
-test('a sign of life wakes a page asleep and clears what it waited for', async () => {
+test('touching a sleeping page makes it Queued and clears its reason', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   await deferWithoutAttempt(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' });
@@ -74,7 +74,7 @@ test('a sign of life wakes a page asleep and clears what it waited for', async (
   expect(await crawl.page(page.url)).toMatchObject({ status: 'Queued', nextAttemptAt: null, reason: null });
 });
 
-test('a page hears whether it still has anything to do', async () => {
+test('touching a page tells whether it still has work to do', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(2));
   const [done, open] = await crawl.admit();
@@ -85,7 +85,7 @@ test('a page hears whether it still has anything to do', async () => {
   expect(await touchPage(db(), open?.pageId ?? '', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: true });
 });
 
-test('found is the sum over the statuses', async () => {
+test('found is the sum of all statuses', async () => {
   const crawl = await startCrawl(db(), { window: 3 });
   await crawl.add(...numbered(6));
   const [one, two] = await crawl.admit();

@@ -34,7 +34,7 @@ const verify = (id: string | null = crawlId) =>
   prove(readRecords(amble.db, id), (request) => id === null || request.crawlId === id);
 
 describe('a crawl that ran', () => {
-  it('verifies: every request is judged, robots.txt and retries included', async () => {
+  it('verifies: every request is checked, including robots.txt and retries', async () => {
     const { requests, domains, violations } = await verify();
     expect(violations).toEqual([]);
     expect(requests).toBe(web.arrivals.length);
@@ -51,7 +51,7 @@ describe('a crawl that ran', () => {
     expect((await verify()).violations).toEqual([]);
   });
 
-  it('verifies over batches, and by crawl, however many requests others made', async () => {
+  it('verifies in batches and per crawl, however many requests other crawls made', async () => {
     await amble.db.$executeRaw`
       INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms, duration_ms)
       SELECT 'many/' || n, 'many.test', 'many', 1, 'robots', 'http://many.test/robots.txt',
@@ -124,7 +124,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     expect((await verify()).violations).toMatchObject([{ kind: 'gap', after: { crawlId: 'another' } }]);
   });
 
-  it('a gap in force that was shorter than the crawl’s own delay, as its rule for the domain has it', async () => {
+  it('a gap shorter than the crawl’s own delay for the domain', async () => {
     await plant({ afterMs: 1_000, minGapMs: 149 });
     expect((await verify()).violations).toMatchObject([{ kind: 'granted', requiredMs: 150 }]);
     const { code, stdout } = await program(crawlId);
@@ -141,7 +141,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     }
   });
 
-  it('requests closer together than the robots.txt that both were judged by asks for', async () => {
+  it('requests closer together than the Crawl-delay of the robots.txt that applied to both', async () => {
     const { origin } = new URL(web.url('site'));
     const { id: rulesId } = await amble.db.robotsRules.create({
       data: { origin, body: 'User-agent: *\nCrawl-delay: 2', maxCrawlDelayMs: 300_000 },
@@ -165,7 +165,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     }
   });
 
-  it('but not a gap that only the clocks’ error may have made too short, which has a line of its own', async () => {
+  it('but not a gap that may be too short only because of the clocks’ error, which is reported on a line of its own', async () => {
     await plant({ afterMs: 10_000, startedErrorMs: 20 });
     await plant({ afterMs: 160 });
     const before = (await verify()).withinClockError;
@@ -185,7 +185,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     ]);
   });
 
-  it('an attempt more than the policy has', async () => {
+  it('one attempt more than the policy allows', async () => {
     const page = await amble.db.page.findFirstOrThrow({ where: { crawlId, url: web.url('site', '/3') } });
     const extra = await amble.db.pageCrawl.create({
       data: { pageId: page.id, attempt: 4, outcome: 'Failed', finishedAt: new Date(), slotWaitMs: 0 },
@@ -202,7 +202,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     }
   });
 
-  it('and when nothing is planted the program says so with exit code 0', async () => {
+  it('and without a violation the program reports that with exit code 0', async () => {
     const { code, stdout } = await program(crawlId);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Polite: 7 requests to 1 domain; no gap too short/m);

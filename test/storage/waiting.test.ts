@@ -6,7 +6,7 @@ import { atOnce, failure, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase 
 
 const db = useDatabase();
 
-test('a long wait gives up its place in the window, and another page is admitted', async () => {
+test('a long wait leaves the window, and another page is admitted', async () => {
   const crawl = await startCrawl(db(), { window: 1 });
   await crawl.add(...numbered(2));
   const [page] = await crawl.admit();
@@ -24,7 +24,7 @@ test('a long wait gives up its place in the window, and another page is admitted
   expect(await crawl.admit()).toHaveLength(1);
 });
 
-test('a short wait keeps its place', async () => {
+test('a short wait stays in the window', async () => {
   const crawl = await startCrawl(db(), { window: 1 });
   await crawl.add(...numbered(2));
   const [page] = await crawl.admit();
@@ -34,7 +34,7 @@ test('a short wait keeps its place', async () => {
   expect(await crawl.admit()).toEqual([]);
 });
 
-test('a wait that is no attempt costs none', async () => {
+test('a deferral without an attempt does not count as one', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.underWay('http://a.test/');
   const until = inOneHour();
@@ -50,7 +50,7 @@ test('a wait that is no attempt costs none', async () => {
   });
 });
 
-test('100 pages asleep in their retry do not stop their domain', async () => {
+test('100 pages that wait for their retry do not stop their domain', async () => {
   const crawl = await startCrawl(db(), { window: 100 });
   await crawl.add(...numbered(150));
   const pages = await crawl.admit();
@@ -60,7 +60,7 @@ test('100 pages asleep in their retry do not stop their domain', async () => {
   expect(await crawl.admit()).toHaveLength(50);
 });
 
-test('when too many of its domain are asleep, the page ends and its row waits in the table with its attempts', async () => {
+test('if too many pages of its domain are waiting, the workflow ends and the row becomes Pending with its attempts', async () => {
   const crawl = await startCrawl(db(), { maxWaiting: 2, maxPages: 100 });
   await crawl.add(...numbered(4));
   const [one, two, three, four] = await crawl.admit();
@@ -84,7 +84,7 @@ test('when too many of its domain are asleep, the page ends and its row waits in
   expect(await crawl.page(four?.url ?? '')).toMatchObject({ status: 'Pending', attempts: 0 });
 });
 
-test('a wait recorded twice is the same wait: a page does not count itself among those asleep', async () => {
+test('a deferral recorded twice is one deferral: a page does not count itself among those that wait', async () => {
   const crawl = await startCrawl(db(), { maxWaiting: 1 });
   const page = await crawl.underWay('http://a.test/');
   const wait = { until: inOneHour(), reason: 'robots.txt is out of reach' };
@@ -96,7 +96,7 @@ test('a wait recorded twice is the same wait: a page does not count itself among
   expect(await crawl.page(page.url)).toMatchObject({ status: 'Waiting' });
 });
 
-test('a row that waits in the table is admitted when it is due, not before, with the attempts it has used', async () => {
+test('a deferred row is admitted when it is due, not before, with the attempts it has used', async () => {
   const crawl = await startCrawl(db(), { maxWaiting: 0 });
   const page = await crawl.underWay('http://a.test/');
   await crawl.record(page, { report: failure(), retryAt: inOneHour() });
@@ -107,7 +107,7 @@ test('a row that waits in the table is admitted when it is due, not before, with
   ]);
 });
 
-test('a woken page needs no place: it goes on although the window is full', async () => {
+test('a page whose wait is over continues even if the window is full', async () => {
   const crawl = await startCrawl(db(), { window: 1 });
   await crawl.add(...numbered(3));
   const [page] = await crawl.admit();

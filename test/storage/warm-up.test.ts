@@ -24,7 +24,7 @@ async function startedBy(crawl: TestCrawl, domains: string[]): Promise<string[]>
   return (await crawl.admit(undefined, domains)).map(({ url }) => url).sort();
 }
 
-test('the seeds go at once; what they lead to waits until enough pages are pending, then all of it goes', async () => {
+test('seeds are admitted at once; other pages are admitted when enough are pending', async () => {
   const crawl = await startCold();
   const [a, b] = await crawl.admit();
   expect(await crawl.statuses()).toEqual({ Queued: 3 });
@@ -38,7 +38,7 @@ test('the seeds go at once; what they lead to waits until enough pages are pendi
   expect(await startedBy(crawl, ['b.test'])).toEqual([...numbered(3, 'a.test'), ...numbered(3, 'b.test')]);
 });
 
-test('it is over for good: what is found later goes at once, however little is pending', async () => {
+test('a warm-up that is over does not start again, however few pages are pending', async () => {
   const crawl = await startCold();
   const [a] = await crawl.admit();
   await crawl.record(a, { parsed: linksTo(...numbered(5, 'a.test')) });
@@ -47,7 +47,7 @@ test('it is over for good: what is found later goes at once, however little is p
   expect(await startedBy(crawl, ['d.test'])).toEqual(['http://d.test/']);
 });
 
-test('a crawl that will never have so many goes on when its last seed is through', async () => {
+test('a warm-up ends after the last seed if there will never be enough pages', async () => {
   const crawl = await startCold();
   const [a, b, c] = await crawl.admit();
   await crawl.record(a, { parsed: linksTo('http://a.test/1') });
@@ -57,7 +57,7 @@ test('a crawl that will never have so many goes on when its last seed is through
   expect(await startedBy(crawl, ['c.test', 'a.test'])).toEqual(['http://a.test/1']);
 });
 
-test('a seed that sleeps until its next attempt is not waited for', async () => {
+test('a warm-up does not wait for a seed that waits for its retry', async () => {
   const crawl = await startCold(5, SEEDS.slice(0, 2));
   const [a, b] = await crawl.admit();
   await crawl.record(a, { parsed: linksTo('http://a.test/1') });
@@ -65,7 +65,7 @@ test('a seed that sleeps until its next attempt is not waited for', async () => 
   expect(await startedBy(crawl, ['a.test', 'b.test'])).toEqual(['http://a.test/1']);
 });
 
-test('a seed that was redirected leads to a seed, which goes at once', async () => {
+test('the redirect target of a seed is a seed and is admitted at once', async () => {
   const crawl = await startCold(5, SEEDS.slice(0, 2));
   const [a] = await crawl.admit();
   await crawl.record(a, {
@@ -74,7 +74,7 @@ test('a seed that was redirected leads to a seed, which goes at once', async () 
   expect(await startedBy(crawl, ['d.test'])).toEqual(['http://d.test/']);
 });
 
-test('when its time has passed, the next sweep lets in what there is', async () => {
+test('after its time limit, the next sweep admits what there is', async () => {
   const crawl = await startCold();
   const [a] = await crawl.admit();
   await crawl.record(a, { parsed: linksTo('http://a.test/1') });
@@ -84,7 +84,7 @@ test('when its time has passed, the next sweep lets in what there is', async () 
   expect(await admitDue(db(), crawl.id, crawl.settings, 'late')).toMatchObject([{ url: 'http://a.test/1' }]);
 });
 
-test('seeds that do not fit into the window are let in while it lasts', async () => {
+test('seeds that do not fit into the window are admitted during the warm-up', async () => {
   const crawl = await startCrawl(db(), {
     seeds: numbered(3),
     window: 2,
@@ -97,7 +97,7 @@ test('seeds that do not fit into the window are let in while it lasts', async ()
   expect(await startedBy(crawl, ['a.test'])).toEqual(left);
 });
 
-test('as many seeds as are wanted are enough of a mixture', async () => {
+test('a warm-up ends at once if there are enough seeds', async () => {
   const crawl = await startCold(3);
   const [a] = await crawl.admit();
   await crawl.record(a, { parsed: linksTo('http://a.test/1') });

@@ -103,16 +103,16 @@ async function domainsWithRoom(
     WHERE (SELECT true FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
              AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
            ORDER BY p.priority, p.rank, p.id LIMIT 1)
-      AND (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`candidate.domain`, window)}) AS queued) <= ${Math.floor(window / 2)}
+      AND (SELECT count(*) FROM (${queuedPages(crawlId, Prisma.sql`candidate.domain`, window)}) AS queued) <= ${Math.floor(window / 2)}
     ORDER BY candidate.domain LIMIT ${MAX_ADMITTED}`;
   return db.inTransaction((tx) => tx.$queryRaw<{ domain: string; warmed_up: boolean }[]>(query));
 }
 
 /**
- * A domain's pages under way, as far as they matter. Asked for in order, which only their own index can give: while all are few,
- * any index of the crawl seems as good, and would be read from end to end for each of its domains.
+ * The queued pages of a domain, up to the window. Ordered, and compared by BETWEEN, so that only their own index fits: while the
+ * planner takes the crawl for tiny, any index of the crawl looks as good, and all of it would be read for each domain.
  */
-function underWay(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
+function queuedPages(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
   return Prisma.sql`
     SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'
     ORDER BY q.domain LIMIT ${window}`;
@@ -135,7 +135,7 @@ async function admitDomain(
       WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_attempt_at IS NULL AND kind = 'page'
         AND (${crawl.warmed_up} OR is_seed)
       ORDER BY priority, rank, id
-      LIMIT least(${atMost}, ${window} - (SELECT count(*) FROM (${underWay(crawlId, Prisma.sql`${domain}`, window)}) AS queued))
+      LIMIT least(${atMost}, ${window} - (SELECT count(*) FROM (${queuedPages(crawlId, Prisma.sql`${domain}`, window)}) AS queued))
       FOR UPDATE SKIP LOCKED`;
     const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
     if (affordable === 0) return 0;

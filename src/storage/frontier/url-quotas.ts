@@ -73,8 +73,8 @@ async function countUrls<T extends CountedUrl>(
                   ${urls.map(({ quota }) => quota.name)}::text[], ${urls.map(({ quota }) => quota.limit)}::int[])
            WITH ORDINALITY AS url (hash, group_hash, group_name, quota, nr)
       WHERE NOT coalesce(
-        -- The first from here on, which only its own index can say: to look for what is equal any index of the crawl
-        -- seems as good while it is small, and Postgres may keep to that.
+        -- Asks for the first row from here on, which only the unique index can answer: while the planner takes the crawl
+        -- for tiny, any index of the crawl looks as good for a comparison by equality.
         (SELECT (crawl_id, url_hash) = (${crawlId}, decode(url.hash, 'hex')) FROM pages
          WHERE (crawl_id, url_hash) >= (${crawlId}, decode(url.hash, 'hex'))
          ORDER BY crawl_id, url_hash LIMIT 1), false)),
