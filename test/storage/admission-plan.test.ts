@@ -39,7 +39,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Plans what `act` sends, with the very values it sent. */
+/** The plans of the statements that `act` sends, with the values that it sends. */
 async function plansOf(act: () => Promise<unknown>): Promise<PlanNode[]> {
   sent.length = 0;
   await act();

@@ -22,7 +22,7 @@ const learned: StoredDomain = {
   stats: { ...emptyStats(), granted: 7, averageDurationMs: 12.5, recentResponses: ['ok', 'broken'] },
 };
 
-/** A domain whose last throttle left this behind. */
+/** A domain whose last throttle stored this. */
 async function leave(name: string, stored: StoredDomain): Promise<void> {
   const { epoch } = await open(name);
   await saveDomain(db(), name, epoch, stored);

@@ -22,7 +22,7 @@ test('20 pages with the same 500 links in different order are recorded at once w
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(20));
   const pages = await crawl.admit();
-  // Of a domain already known: they would queue up for the row of a new one.
+  // The domain is known already; the transactions would wait for each other to insert a new one.
   await crawl.add('http://b.test/known');
   const targets = numbered(500, 'b.test');
   const record = (n: number) => {

@@ -1,4 +1,4 @@
-/** Random sequences of what happens to a frontier, some of it at the same time, against what its books must always say. */
+/** Random sequences of operations on a frontier, some of them concurrent, checked against its invariants. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOpen, OUTCOMES } from '../../src/core/outcome.ts';
@@ -23,12 +23,12 @@ import {
 
 const db = useDatabase();
 
-/** The whole web of these tests; the last host is out of scope. */
+/** All URLs of these tests. The last host is out of scope. */
 const WEB = [...numbered(8, 'a.com'), ...numbered(8, 'www.a.com'), ...numbered(4, 'elsewhere.org')];
 const FAILURES = OUTCOMES.filter((outcome) => outcome !== 'Success');
 
 const steps = fc.record({
-  /** What is named more often happens more often. */
+  /** An operation that is listed more often happens more often. */
   kind: fc.constantFrom(
     ...(['admit', 'admit', 'succeed', 'succeed', 'fail', 'fail', 'redirect'] as const),
     ...(['wait', 'end', 'wake', 'ask', 'sweep', 'pause', 'resume'] as const),
@@ -37,7 +37,7 @@ const steps = fc.record({
   urls: fc.subarray(WEB, { minLength: 1 }),
   outcome: fc.constantFrom(...FAILURES),
   longWait: fc.boolean(),
-  /** Sent again by a worker that did not hear its own success. */
+  /** Repeated by a worker that did not see its own success. */
   twice: fc.boolean(),
 });
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never;
@@ -146,13 +146,13 @@ function expectNothingLost(before: readonly Page[], after: readonly Page[]): voi
   }
 }
 
-/** Nothing begins or wakes in a crawl that is paused: what asks goes back to the table. */
+/** No page starts or wakes up in a paused crawl: it returns to the frontier. */
 function expectNoneBegun(before: readonly Page[], after: readonly Page[]): void {
   const begun = new Set(before.filter(({ status }) => status === 'Queued').map(({ url }) => url));
   expect(after.filter(({ url, status }) => status === 'Queued' && !begun.has(url))).toEqual([]);
 }
 
-/** Admission fills the window and no more; only pages that wake need no place. */
+/** Admission never exceeds the window. Only pages whose wait is over may. */
 function expectRoom(crawl: TestCrawl, before: readonly Page[], after: readonly Page[], woken: number): void {
   const queued = (pages: readonly Page[], domain: string) =>
     pages.filter((page) => page.domain === domain && page.status === 'Queued').length;
@@ -181,7 +181,7 @@ async function cancel(crawl: TestCrawl): Promise<void> {
   expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
 }
 
-/** A crawl whose pages all work from now on comes to its end. */
+/** If every page succeeds from now on, the crawl ends. */
 async function fetchTheRest(crawl: TestCrawl): Promise<void> {
   expect(await setPaused(db(), crawl.id, false)).toBe(true);
   for (let round = 0; round < WEB.length; round += 1) {

@@ -7,7 +7,7 @@ const db = useDatabase();
 
 test('of two transactions in a deadlock, the one that is rolled back is repeated', async () => {
   await db().$executeRaw`INSERT INTO domains (name, epoch) VALUES ('one.test', 0), ('two.test', 0)`;
-  // Each takes its first row and waits until the other has done so too; from then on they are in each other's way.
+  // Each locks its first row and waits until the other has done so too; then both want the row of the other.
   let taken = 0;
   let bothTaken: () => void = () => {};
   const both = new Promise<void>((resolve) => {

@@ -197,7 +197,7 @@ test('a failure long after the last backoff counts as the first', async () => {
   await letTimePass(FAILURE.retryMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
   const anew = await saveRobotsFailure(db(), origin, FAILURE);
   expect(anew.failingForMs).toBeLessThan(100);
-  // ... with a hold as short as the first one's.
+  // ... with a backoff as short as the first one.
   expect(Math.round((anew.until - Date.now()) / FAILURE.retryMs)).toBe(1);
 });
 

@@ -23,7 +23,7 @@ const db = useDatabase();
 
 const ROOT = 'http://a.test/sitemap.xml';
 
-/** A crawl of http://a.test/ whose robots.txt is known, its seed under way. */
+/** A crawl of http://a.test/ whose robots.txt is known, with its seed in progress. */
 async function begin(settings: Parameters<typeof startCrawl>[1] = {}, robots: string | null = null) {
   await db().robots.upsert({
     where: { origin: 'http://a.test' },
@@ -35,7 +35,7 @@ async function begin(settings: Parameters<typeof startCrawl>[1] = {}, robots: st
   return { crawl, seed };
 }
 
-/** What persistPage does with an attempt at a seed. */
+/** What processing an attempt at a seed does. */
 async function end(
   crawl: TestCrawl,
   seed: AdmittedPage | undefined,
@@ -46,7 +46,7 @@ async function end(
   return announced;
 }
 
-/** The same, and its sitemap under way. */
+/** The same, with its sitemap in progress. */
 async function readSitemap(settings: Parameters<typeof startCrawl>[1] = {}) {
   const { crawl, seed } = await begin(settings);
   await end(crawl, seed);
@@ -252,7 +252,7 @@ describe('sitemaps', () => {
     await list(crawl, first, page('http://a.test/last'), further('http://a.test/2.xml'));
     await crawl.record(first);
     expect(await nextSitemap(crawl, 'enough')).toBeUndefined();
-    // One that is not fetched after all makes room for what another sitemap may list.
+    // A page that is not fetched makes room for the entries of another sitemap.
     const [gone] = (await crawl.pages()).filter(({ status }) => status === 'Queued');
     await crawl.record(gone && { pageId: gone.id.toString() }, { report: failure('Blocked4xx') });
     expect((await nextSitemap(crawl, 'hungry again'))?.url).toBe('http://a.test/2.xml');

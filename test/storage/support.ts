@@ -1,4 +1,4 @@
-/** A crawl in a real database, built and driven in few words. No workflow runs: the tests are the workflows. */
+/** A crawl in a real database. No workflow runs: the tests call what workflows would call. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
@@ -68,7 +68,7 @@ export const SETTINGS: CrawlSettings = {
   },
 };
 
-/** One database for the tests of a file; each test has crawls of its own. */
+/** One database per test file. Each test opens its own crawls. */
 export function useDatabase(): () => Database {
   let database: TestDatabase;
   let db: Database;
@@ -83,7 +83,7 @@ export function useDatabase(): () => Database {
   return () => db;
 }
 
-/** Opens a crawl; without seeds of its own its frontier is empty. */
+/** Opens a crawl. Without seeds its frontier is empty. */
 export async function startCrawl(
   db: Database,
   { seeds = [], ...settings }: Partial<CrawlSettings> & { seeds?: (string | Seed)[] } = {},
@@ -107,7 +107,7 @@ export class TestCrawl {
     readonly settings: CrawlSettings,
   ) {}
 
-  /** Puts URLs into the frontier as links of nobody. */
+  /** Adds URLs to the frontier without a page that links to them. */
   add(...urls: string[]): Promise<void> {
     return this.db.inTransaction((tx) => this.addWithin(tx, ...urls));
   }
@@ -130,7 +130,7 @@ export class TestCrawl {
     return admit(this.db, { crawlId: this.id, ...this.settings, admissionId: by, domains });
   }
 
-  /** The first attempt's success unless told otherwise. */
+  /** By default a successful first attempt. */
   async record(page: Visited | undefined, done: Partial<AttemptToRecord> = {}): Promise<Recorded> {
     if (page === undefined) throw new Error('There is no such page under way.');
     return recordAttempt(this.db, this.settings, 'host', {
@@ -173,7 +173,7 @@ export class TestCrawl {
     return (await this.db.crawl.findUniqueOrThrow({ where: { id: this.id } })).pagesReserved;
   }
 
-  /** Moves everything this crawl waits for nearer to the present, and its beginning further back. */
+  /** Moves all times of this crawl into the past. */
   async letTimePass(ms: number): Promise<void> {
     await this.db.$executeRaw`
       UPDATE crawls SET created_at = created_at - ${ms} * interval '1 millisecond' WHERE id = ${this.id}`;
@@ -242,14 +242,14 @@ export function inOneHour(): number {
   return Date.now() + HOUR_MS;
 }
 
-/** Runs all at once and gives back what each returned. */
+/** Runs all tasks at once and returns their results. */
 export function atOnce<T>(count: number, task: (n: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => task(n)));
 }
 
 /**
- * The same in as tight a race as can be had: all of them must run into what `hold` locks, and go on at once when it lets
- * go. By default none may lock a page.
+ * The same in a race: all tasks wait for the lock that `hold` takes, and continue at the same moment when it is released. By
+ * default that is a lock on all pages.
  */
 export async function inARace<T>(
   db: Database,
@@ -266,7 +266,7 @@ export async function inARace<T>(
   return racing;
 }
 
-/** Lets readers pass. */
+/** Does not block reads. */
 function lockPages(tx: Queries): Promise<unknown> {
   return tx.$executeRaw`LOCK TABLE pages IN EXCLUSIVE MODE`;
 }

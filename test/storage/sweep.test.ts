@@ -23,7 +23,7 @@ test('untouched pages are started again if their workflow is gone, and left alon
   await crawl.letTimePass(2 * MINUTE_MS);
   expect(await look()).toEqual([gone]);
 
-  // Just started again: not at once once more.
+  // It was just started again, so it is not started once more.
   expect(await look()).toEqual([]);
   await crawl.letTimePass(2 * MINUTE_MS);
   const asked: string[] = [];

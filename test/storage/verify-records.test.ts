@@ -6,7 +6,7 @@ import { runAmble } from '../e2e/run-amble.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
-/** A site with a robots.txt, a forbidden page and one that fails twice: something for each part of the proof. */
+/** A site with a robots.txt, a disallowed page and a page that fails twice: something for each part of the proof. */
 function aSite(path: string, { count }: { count: number }) {
   if (path === '/robots.txt') return { body: 'User-agent: *\nDisallow: /private\n' };
   if (path === '/') return { body: links('/1', '/2', '/3', '/private/secret') };
@@ -77,7 +77,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     };
   });
 
-  /** The last request of the crawl once more, changed and later. */
+  /** Inserts a later, changed copy of the last request of the crawl. */
   async function plant(changed: {
     url?: string;
     afterMs: number;
@@ -157,7 +157,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
       expect(stdout).toContain(
         `Gap too short on ${web.name('site')}: 1.000 s, but its robots.txt asks for 2.000 s.`,
       );
-      // Not where less was heeded of it then, whatever is heeded now.
+      // Not if a shorter limit of the Crawl-delay applied then, whatever the limit is now.
       await amble.db.robotsRules.update({ where: { id: rulesId }, data: { maxCrawlDelayMs: 1_000 } });
       expect((await verify()).violations).toEqual([]);
     } finally {

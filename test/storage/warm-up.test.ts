@@ -19,7 +19,7 @@ async function startCold(pending = 5, seeds = SEEDS): Promise<TestCrawl> {
   return startCrawl(db(), { seeds, warmup: { pending, atMostMs: HOUR_MS } });
 }
 
-/** What a page's persist would start. */
+/** The pages that recording a page would start. */
 async function startedBy(crawl: TestCrawl, domains: string[]): Promise<string[]> {
   return (await crawl.admit(undefined, domains)).map(({ url }) => url).sort();
 }
@@ -34,7 +34,7 @@ test('seeds are admitted at once; other pages are admitted when enough are pendi
   expect(await crawl.statuses()).toEqual({ Fetched: 1, Queued: 2, Pending: 3 });
 
   await crawl.record(b, { parsed: linksTo(...numbered(3, 'b.test')) });
-  // Those of a.test too, although the page that brought them about is of b.test.
+  // Pages of a.test too, although the page that found them is of b.test.
   expect(await startedBy(crawl, ['b.test'])).toEqual([...numbered(3, 'a.test'), ...numbered(3, 'b.test')]);
 });
 
