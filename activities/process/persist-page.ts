@@ -58,7 +58,7 @@ async function persist(
   parsed: StoredDocument | null,
 ): Promise<PersistResult> {
   const { settings } = await deps.crawlOf(input.crawlId);
-  const { goesOn: continues, domains } = await record(deps, settings, input, parsed);
+  const { continues, domains } = await record(deps, settings, input, parsed);
   const admission = {
     crawlId: input.crawlId,
     admissionId: admissionIdFor(input),
@@ -96,7 +96,7 @@ async function record(
         ? await registerAnnouncedSitemaps(db, settings, config.politenessKey, pageId)
         : [];
       const report = await blockedIfRobotsNeverRead(db, pageId, event.report);
-      const { goesOn, domains } = await recordAttempt(db, settings, config.politenessKey, {
+      const { continues, domains } = await recordAttempt(db, settings, config.politenessKey, {
         crawlId,
         pageId,
         attempt,
@@ -105,7 +105,7 @@ async function record(
         retryAt,
         parsed: parsedRecordOf(event, parsed),
       });
-      return { goesOn, domains: [...domains, ...announced] };
+      return { continues, domains: [...domains, ...announced] };
     }
   }
 }

@@ -15,7 +15,7 @@ export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
   const limit = createKeyedLimiter(MAX_ASKS_IN_FLIGHT);
   return async function acquireSlot({ pageId, domain, ask, asks }) {
     const standing = await touchPage(deps.db, pageId, deps.config.asking.quietMs);
-    if (!standing.goesOn) return { kind: 'page-over', crawlOver: standing.crawlOver };
+    if (!standing.continues) return { kind: 'page-over', crawlOver: standing.crawlOver };
     const polite = await withDomainRules(deps, domain, ask);
     const answer = await limit(domain, () => askThrottle(deps, domain, polite, `${ask.ticket}:${asks}`));
     return withPagePatience(deps, pageId, answer);

@@ -13,7 +13,7 @@ const config = loadConfig({ env: {}, cwd: '/', flags: {} });
 /** A page of the host that its crawl has known for so long. */
 async function pageOf(host: string, knownForMs: number): Promise<string> {
   const crawl = await startCrawl(db());
-  const { pageId } = await crawl.underWay(`http://${host}/`);
+  const { pageId } = await crawl.admitted(`http://${host}/`);
   await db().$executeRaw`
     UPDATE pages SET created_at = now() - ${knownForMs} * interval '1 millisecond' WHERE id = ${BigInt(pageId)}`;
   return pageId;

@@ -45,7 +45,7 @@ async function written(crawl: TestCrawl) {
 
 test('page, attempt, request and links are written together', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   const startedAt = Date.now() - 50;
   const report = { ...success(), request: request(`${crawl.id}-lease`, startedAt) };
   const parsed = { ...linksTo('http://a.test/x'), title: 'Front', language: 'en' };
@@ -78,19 +78,19 @@ describe('recording an attempt twice changes nothing the second time', () => {
   };
   test.each(Object.entries(cases))('%s', async (_name, makeAttempt) => {
     const crawl = await startCrawl(db(), { maxPages: 5 });
-    const page = await crawl.underWay('http://a.test/');
+    const page = await crawl.admitted('http://a.test/');
     const attempt = makeAttempt();
     const first = await crawl.record(page, attempt);
     const before = await written(crawl);
     const second = await crawl.record(page, attempt);
-    expect(second.goesOn).toBe(first.goesOn);
+    expect(second.continues).toBe(first.continues);
     expect(await written(crawl)).toEqual(before);
     expect(before.attempts).toHaveLength(1);
   });
 
   test('even if both run at the same time', async () => {
     const crawl = await startCrawl(db(), { maxPages: 5 });
-    const page = await crawl.underWay('http://a.test/');
+    const page = await crawl.admitted('http://a.test/');
     await inARace(db(), 10, () => crawl.record(page, { report: failure() }));
     expect(await written(crawl)).toMatchObject({ reserved: 0, attempts: [{ attempt: 1 }] });
   });
@@ -98,7 +98,7 @@ describe('recording an attempt twice changes nothing the second time', () => {
 
 test('every attempt of a page is kept', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   const retryAt = inOneHour();
   await crawl.record(page, { attempt: 1, report: failure('Timeout'), retryAt });
   await crawl.record(page, { attempt: 2, report: failure('Blocked5xx'), retryAt });
@@ -128,7 +128,7 @@ describe('a final status never changes', () => {
   };
   test.each(FINAL_STATUSES)('%s stays', async (status: FinalStatus) => {
     const crawl = await startCrawl(db(), { maxPages: 1 });
-    const page = await crawl.underWay('http://a.test/');
+    const page = await crawl.admitted('http://a.test/');
     await db().page.update({ where: { id: BigInt(page.pageId) }, data: { status } });
     await crawl.letTimePass(10 * HOUR_MS);
     const before = await written(crawl);
@@ -156,5 +156,5 @@ test('a page that ends and is cancelled at the same time ends once and changes t
 
 test('an attempt at an unknown page is ignored', async () => {
   const crawl = await startCrawl(db());
-  expect(await crawl.record({ pageId: '999999999' })).toEqual({ goesOn: false, domains: [] });
+  expect(await crawl.record({ pageId: '999999999' })).toEqual({ continues: false, domains: [] });
 });

@@ -53,7 +53,7 @@ test.each(OUTCOMES.filter((outcome) => outcome !== 'Success'))(
   '%s returns its reservation',
   async (outcome) => {
     const crawl = await startCrawl(db(), { maxPages: 1 });
-    const page = await crawl.underWay('http://a.test/');
+    const page = await crawl.admitted('http://a.test/');
     await crawl.record(page, { report: failure(outcome) });
     expect(await crawl.reserved()).toBe(0);
   },
@@ -61,7 +61,7 @@ test.each(OUTCOMES.filter((outcome) => outcome !== 'Success'))(
 
 test('a redirect returns its reservation, so that its target can be fetched', async () => {
   const crawl = await startCrawl(db(), { maxPages: 1 });
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   await crawl.record(page, { report: redirectTo('http://a.test/new') });
   expect((await crawl.admit()).map(({ url }) => url)).toEqual(['http://a.test/new']);
 });
@@ -117,7 +117,7 @@ test('the rest is cancelled when the budget is spent and no page is in progress,
 test('nothing is cancelled while some budget is left, or if there is no limit', async () => {
   const crawls = [await startCrawl(db(), { maxPages: 2 }), await startCrawl(db())];
   for (const crawl of crawls) {
-    const page = await crawl.underWay('http://a.test/');
+    const page = await crawl.admitted('http://a.test/');
     await crawl.record(page);
     await crawl.add(...numbered(3));
     await cancelBeyondBudget(db(), crawl.id);

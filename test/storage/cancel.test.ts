@@ -33,7 +33,7 @@ test('open pages beyond those that one call checks still count as open', async (
 
 test('links of a page that ends while the crawl is being cancelled count as open', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   await startCancelling(db(), crawl.id);
   const open = await cancelIdlePages(db(), crawl.id, async () => {
     await crawl.record(page, { parsed: linksTo(...numbered(3)) });

@@ -29,7 +29,7 @@ test('of two pages with the same content, the later one refers to the first', as
     ['second', 'aa'],
     ['third', 'aa'],
   ]) {
-    await crawl.record(await crawl.underWay(`http://a.test/${path}`), { report: content(hash ?? '') });
+    await crawl.record(await crawl.admitted(`http://a.test/${path}`), { report: content(hash ?? '') });
   }
   const duplicates: Record<string, string | null> = {};
   for await (const page of exportPages(db(), crawl.id)) duplicates[page.url] = page.duplicate_of;
@@ -43,7 +43,7 @@ test('of two pages with the same content, the later one refers to the first', as
 
 test('the same content in another crawl is not a duplicate', async () => {
   for (const crawl of [await startCrawl(db()), await startCrawl(db())]) {
-    await crawl.record(await crawl.underWay('http://a.test/'), { report: content('cc') });
+    await crawl.record(await crawl.admitted('http://a.test/'), { report: content('cc') });
     expect(await crawl.page('http://a.test/')).toMatchObject({ duplicateOfId: null });
   }
 });
@@ -64,7 +64,7 @@ test('the content of a file is recorded like that of a document', async () => {
   const crawl = await startCrawl(db());
   const report = content('ee');
   const found = { ...report.found, kind: 'file', contentType: 'application/pdf' } as AttemptReport['found'];
-  await crawl.record(await crawl.underWay('http://a.test/x.pdf'), { report: { ...report, found } });
+  await crawl.record(await crawl.admitted('http://a.test/x.pdf'), { report: { ...report, found } });
   expect(await crawl.page('http://a.test/x.pdf')).toMatchObject({
     status: 'Fetched',
     contentHash: 'ee',
@@ -76,7 +76,7 @@ test('the cached copy is the newest one with a validator, from any crawl', async
   const url = 'http://validated.test/';
   const visit = async (report: AttemptReport) => {
     const crawl = await startCrawl(db());
-    await crawl.record(await crawl.underWay(url), { report });
+    await crawl.record(await crawl.admitted(url), { report });
   };
   await visit(content('f0'));
   expect(await findCachedCopy(db(), url)).toBeNull();

@@ -44,7 +44,7 @@ test('20 pages that all link to each other are recorded at once without a deadlo
 
 test('5,000 links on one page are registered in one transaction', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   const targets = Array.from({ length: 5_000 }, (_, n) => `http://host-${n % 50}.test/${n}`);
   const { domains } = await crawl.record(page, { parsed: linksTo(...targets) });
   expect(new Set(domains).size).toBe(51);
@@ -77,7 +77,7 @@ test('scope "host" includes exactly the hosts of the seeds', async () => {
 
 test('a page refers to the page on which it was found first', async () => {
   const crawl = await startCrawl(db());
-  const [one, other] = [await crawl.underWay('http://a.test/1'), await crawl.underWay('http://a.test/2')];
+  const [one, other] = [await crawl.admitted('http://a.test/1'), await crawl.admitted('http://a.test/2')];
   await crawl.record(one, { parsed: linksTo('http://a.test/x') });
   await crawl.record(other, { parsed: linksTo('http://a.test/x') });
   expect((await crawl.page('http://a.test/x')).foundOnId).toBe(BigInt(one.pageId));

@@ -12,8 +12,8 @@ test('a redirect ends its page, and its target has the same depth and one more r
   const [seed] = await crawl.admit();
   await crawl.record(seed, { parsed: linksTo('http://a.com/old') });
   const [old] = await crawl.admit();
-  const { goesOn, domains } = await crawl.record(old, { report: redirectTo('http://www.a.com/new') });
-  expect({ goesOn, domains }).toEqual({ goesOn: false, domains: ['a.com', 'www.a.com'] });
+  const { continues, domains } = await crawl.record(old, { report: redirectTo('http://www.a.com/new') });
+  expect({ continues, domains }).toEqual({ continues: false, domains: ['a.com', 'www.a.com'] });
   expect(await crawl.page('http://a.com/old')).toMatchObject({
     status: 'Redirected',
     redirectTo: 'http://www.a.com/new',
@@ -64,7 +64,7 @@ test('with a budget, redirects of seeds and of other pages to one target do not 
 
 test('a target out of scope is not followed, and the page has that reason', async () => {
   const crawl = await startCrawl(db(), { seeds: ['http://a.com/'], scope: 'site' });
-  const page = await crawl.underWay('http://a.com/away');
+  const page = await crawl.admitted('http://a.com/away');
   await crawl.record(page, { report: redirectTo('http://elsewhere.org/') });
   expect(await crawl.urls()).toEqual(['http://a.com/', 'http://a.com/away']);
   expect(await crawl.page('http://a.com/away')).toMatchObject({
@@ -101,11 +101,11 @@ test('the crawl’s limit of redirects in a row applies', async () => {
 
 test('a known target is not entered again, nor is a page that redirects to itself', async () => {
   const crawl = await startCrawl(db());
-  const known = await crawl.underWay('http://a.test/known');
+  const known = await crawl.admitted('http://a.test/known');
   await crawl.record(known);
-  const page = await crawl.underWay('http://a.test/old');
+  const page = await crawl.admitted('http://a.test/old');
   await crawl.record(page, { report: redirectTo('http://a.test/known') });
-  const loop = await crawl.underWay('http://a.test/loop');
+  const loop = await crawl.admitted('http://a.test/loop');
   await crawl.record(loop, { report: redirectTo('http://a.test/loop') });
   expect(await crawl.statuses()).toEqual({ Fetched: 1, Redirected: 2 });
   expect(await crawl.page('http://a.test/known')).toMatchObject({ redirectCount: 0 });
@@ -134,10 +134,10 @@ test('a chain can be read from any of its pages, also from one that was known be
   const crawl = await startCrawl(db());
   const urls = ['a', 'b', 'c'].map((name) => `http://a.test/${name}`);
   const [a = '', b = '', c = ''] = urls;
-  await crawl.record(await crawl.underWay(c));
-  await crawl.record(await crawl.underWay(a), { report: redirectTo(b) });
+  await crawl.record(await crawl.admitted(c));
+  await crawl.record(await crawl.admitted(a), { report: redirectTo(b) });
   await crawl.record((await crawl.admit())[0], { report: redirectTo(c) });
-  await crawl.record(await crawl.underWay('http://a.test/other'), { report: redirectTo(c) });
+  await crawl.record(await crawl.admitted('http://a.test/other'), { report: redirectTo(c) });
   const chain = new Map<string, unknown>();
   for await (const { url, redirect_to, redirected_from } of exportPages(db(), crawl.id))
     chain.set(url, { redirect_to, redirected_from });

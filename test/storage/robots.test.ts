@@ -234,7 +234,7 @@ test('after a backoff exactly one page claims robots.txt, as for a new origin', 
 
 test('a request for robots.txt is recorded once, like every other', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   const request = {
     leaseId: `${crawl.id}-lease`,
     domain: 'a.test',

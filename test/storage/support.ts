@@ -132,7 +132,7 @@ export class TestCrawl {
 
   /** By default a successful first attempt. */
   async record(page: Visited | undefined, done: Partial<AttemptToRecord> = {}): Promise<Recorded> {
-    if (page === undefined) throw new Error('There is no such page under way.');
+    if (page === undefined) throw new Error('There is no such admitted page.');
     return recordAttempt(this.db, this.settings, 'host', {
       crawlId: this.id,
       pageId: page.pageId,
@@ -146,7 +146,7 @@ export class TestCrawl {
   }
 
   /** Adds the URL, admits it and returns it: a page whose workflow has just started. */
-  async underWay(url: string): Promise<AdmittedPage> {
+  async admitted(url: string): Promise<AdmittedPage> {
     await this.add(url);
     const page = (await this.admit()).find((admitted) => admitted.url === url);
     if (page === undefined) throw new Error(`There was no room for ${url}.`);

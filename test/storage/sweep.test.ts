@@ -36,7 +36,7 @@ test('untouched pages are started again if their workflow is gone, and left alon
 
 test('a touched page is not checked until its quiet time has passed', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   await touchPage(db(), page.pageId, 10 * MINUTE_MS);
   await crawl.letTimePass(9 * MINUTE_MS);
   expect(await findStalled(db(), crawl.id, async () => false)).toEqual([]);
@@ -46,7 +46,7 @@ test('a touched page is not checked until its quiet time has passed', async () =
 
 test('a sleeping page is checked only after its wait, and is restarted with its attempts and its time', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   await crawl.record(page, { report: failure(), retryAt: inOneHour() });
   await crawl.letTimePass(HOUR_MS);
   expect(await findStalled(db(), crawl.id, async () => false)).toEqual([]);
@@ -58,7 +58,7 @@ test('a sleeping page is checked only after its wait, and is restarted with its 
 
 test('the check for stalled pages does not wait for a page that is being recorded', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   await crawl.letTimePass(2 * MINUTE_MS);
   await db().$transaction(async (tx) => {
     await tx.$queryRaw`SELECT 1 FROM pages WHERE id = ${BigInt(page.pageId)} FOR UPDATE`;
@@ -68,9 +68,9 @@ test('the check for stalled pages does not wait for a page that is being recorde
 
 test('touching a sleeping page makes it Queued and clears its reason', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   await deferWithoutAttempt(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' });
-  expect(await touchPage(db(), page.pageId, MINUTE_MS)).toEqual({ goesOn: true });
+  expect(await touchPage(db(), page.pageId, MINUTE_MS)).toEqual({ continues: true });
   expect(await crawl.page(page.url)).toMatchObject({ status: 'Queued', nextAttemptAt: null, reason: null });
 });
 
@@ -79,10 +79,13 @@ test('touching a page tells whether it still has work to do', async () => {
   await crawl.add(...numbered(2));
   const [done, open] = await crawl.admit();
   await crawl.record(done);
-  expect(await touchPage(db(), done?.pageId ?? '', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: false });
-  expect(await touchPage(db(), '999999999', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: false });
+  expect(await touchPage(db(), done?.pageId ?? '', MINUTE_MS)).toEqual({
+    continues: false,
+    crawlOver: false,
+  });
+  expect(await touchPage(db(), '999999999', MINUTE_MS)).toEqual({ continues: false, crawlOver: false });
   await startCancelling(db(), crawl.id);
-  expect(await touchPage(db(), open?.pageId ?? '', MINUTE_MS)).toEqual({ goesOn: false, crawlOver: true });
+  expect(await touchPage(db(), open?.pageId ?? '', MINUTE_MS)).toEqual({ continues: false, crawlOver: true });
 });
 
 test('found is the sum of all statuses', async () => {

@@ -12,7 +12,7 @@ test('a long wait leaves the window, and another page is admitted', async () => 
   const [page] = await crawl.admit();
   const retryAt = inOneHour();
   expect(await crawl.record(page, { report: failure(), retryAt })).toEqual({
-    goesOn: true,
+    continues: true,
     domains: ['a.test'],
   });
   expect(await crawl.page(page?.url ?? '')).toMatchObject({
@@ -28,19 +28,19 @@ test('a short wait stays in the window', async () => {
   const crawl = await startCrawl(db(), { window: 1 });
   await crawl.add(...numbered(2));
   const [page] = await crawl.admit();
-  const { goesOn } = await crawl.record(page, { report: failure(), retryAt: Date.now() + 30_000 });
-  expect(goesOn).toBe(true);
+  const { continues } = await crawl.record(page, { report: failure(), retryAt: Date.now() + 30_000 });
+  expect(continues).toBe(true);
   expect(await crawl.page(page?.url ?? '')).toMatchObject({ status: 'Queued', attempts: 1 });
   expect(await crawl.admit()).toEqual([]);
 });
 
 test('a deferral without an attempt does not count as one', async () => {
   const crawl = await startCrawl(db());
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   const until = inOneHour();
   const wait = { until, reason: 'robots.txt is out of reach' };
   expect(await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait)).toEqual({
-    goesOn: true,
+    continues: true,
     domains: ['a.test'],
   });
   expect(await crawl.page(page.url)).toMatchObject({
@@ -64,13 +64,13 @@ test('if too many pages of its domain are waiting, the workflow ends and the row
   const crawl = await startCrawl(db(), { maxWaiting: 2, maxPages: 100 });
   await crawl.add(...numbered(4));
   const [one, two, three, four] = await crawl.admit();
-  const elsewhere = await crawl.underWay('http://b.test/');
+  const elsewhere = await crawl.admitted('http://b.test/');
   const retryAt = inOneHour();
-  const goesOn = [];
+  const continues = [];
   for (const page of [one, two, three, elsewhere]) {
-    goesOn.push((await crawl.record(page, { report: failure(), retryAt })).goesOn);
+    continues.push((await crawl.record(page, { report: failure(), retryAt })).continues);
   }
-  expect(goesOn).toEqual([true, true, false, true]);
+  expect(continues).toEqual([true, true, false, true]);
   expect(await crawl.page(three?.url ?? '')).toMatchObject({
     status: 'Pending',
     attempts: 1,
@@ -79,26 +79,26 @@ test('if too many pages of its domain are waiting, the workflow ends and the row
   expect(await crawl.reserved()).toBe(4);
 
   const wait = { until: retryAt, reason: 'robots.txt is out of reach' };
-  const { goesOn: fourGoesOn } = await deferWithoutAttempt(db(), crawl.settings, four?.pageId ?? '', wait);
+  const { continues: fourGoesOn } = await deferWithoutAttempt(db(), crawl.settings, four?.pageId ?? '', wait);
   expect(fourGoesOn).toBe(false);
   expect(await crawl.page(four?.url ?? '')).toMatchObject({ status: 'Pending', attempts: 0 });
 });
 
 test('a deferral recorded twice is one deferral: a page does not count itself among those that wait', async () => {
   const crawl = await startCrawl(db(), { maxWaiting: 1 });
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   const wait = { until: inOneHour(), reason: 'robots.txt is out of reach' };
   const both = [
     await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait),
     await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait),
   ];
-  expect(both.map(({ goesOn }) => goesOn)).toEqual([true, true]);
+  expect(both.map(({ continues }) => continues)).toEqual([true, true]);
   expect(await crawl.page(page.url)).toMatchObject({ status: 'Waiting' });
 });
 
 test('a deferred row is admitted when it is due, not before, with the attempts it has used', async () => {
   const crawl = await startCrawl(db(), { maxWaiting: 0 });
-  const page = await crawl.underWay('http://a.test/');
+  const page = await crawl.admitted('http://a.test/');
   await crawl.record(page, { report: failure(), retryAt: inOneHour() });
   expect(await admitDue(db(), crawl.id, crawl.settings, 'early')).toEqual([]);
   await crawl.letTimePass(2 * HOUR_MS);
@@ -113,7 +113,7 @@ test('a page whose wait is over continues even if the window is full', async () 
   const [page] = await crawl.admit();
   await crawl.record(page, { report: failure(), retryAt: inOneHour() });
   await crawl.admit();
-  expect(await touchPage(db(), page?.pageId ?? '', 60_000)).toEqual({ goesOn: true });
+  expect(await touchPage(db(), page?.pageId ?? '', 60_000)).toEqual({ continues: true });
   expect(await crawl.statuses()).toEqual({ Queued: 2, Pending: 1 });
   expect(await crawl.admit()).toEqual([]);
 });

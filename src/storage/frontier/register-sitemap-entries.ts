@@ -93,9 +93,8 @@ function sortEntries(
 }
 
 /**
- * For pages that were known before; of several dates the latest holds. In a statement of its own that waits for nobody: held
- * together with the rows inserted above, locks on pages under way would close a ring. A page that is being recorded at
- * this very moment goes without.
+ * Sets the date of pages that were known before, to the latest of several. A separate statement that skips locked rows: locks on
+ * pages in progress, taken together with the inserts above, could deadlock. A page that is being recorded keeps its date.
  */
 async function recordLastmod(db: Database, pages: readonly (NewPage & { crawlId: string })[]): Promise<void> {
   const dated = pages.filter(({ lastmod }) => lastmod);

@@ -58,9 +58,9 @@ export async function deferWithoutAttempt(
   return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, pageId);
     if (page === null || !isAdmitted(page)) {
-      return { goesOn: false, domains: page === null ? [] : [page.domain] };
+      return { continues: false, domains: page === null ? [] : [page.domain] };
     }
-    const goesOn = await deferPage(tx, settings, page, { ...wait, attempts: page.attempts });
-    return { goesOn, domains: [page.domain] };
+    const continues = await deferPage(tx, settings, page, { ...wait, attempts: page.attempts });
+    return { continues, domains: [page.domain] };
   });
 }

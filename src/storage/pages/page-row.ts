@@ -6,7 +6,7 @@ import type { Queries } from '../raw-sql.ts';
 
 export interface Recorded {
   /** Whether the page's workflow waits for its next attempt. false: it ends. */
-  goesOn: boolean;
+  continues: boolean;
   /** Domains in which there may now be pages to admit. */
   domains: string[];
 }

@@ -70,23 +70,23 @@ function recordAtomically(
 ): Promise<Recorded> {
   return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, done.pageId);
-    if (page === null) return { goesOn: false, domains: [] };
+    if (page === null) return { continues: false, domains: [] };
     const repeated = page.attempts >= done.attempt;
     // A Pending page has no workflow, and no reservation in the budget.
-    const underWay = isAdmitted(page);
-    if (repeated || !underWay) return { goesOn: underWay, domains: [page.domain] };
+    const admitted = isAdmitted(page);
+    if (repeated || !admitted) return { continues: admitted, domains: [page.domain] };
     await insertAttempt(tx, page, done);
     if (done.retryAt !== null) {
       const reason = `attempt ${done.attempt} of ${settings.retry.maximumAttempts}: ${done.report.error ?? done.report.outcome}`;
-      const goesOn = await deferPage(tx, settings, page, {
+      const continues = await deferPage(tx, settings, page, {
         until: done.retryAt,
         reason,
         attempts: done.attempt,
       });
-      return { goesOn, domains: [page.domain] };
+      return { continues, domains: [page.domain] };
     }
     const domains = await finishPage(tx, settings, unit, page, done);
-    return { goesOn: false, domains: [page.domain, ...domains] };
+    return { continues: false, domains: [page.domain, ...domains] };
   });
 }
 
@@ -98,7 +98,7 @@ export async function closePage(
 ): Promise<Recorded> {
   return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, pageId);
-    if (page === null) return { goesOn: false, domains: [] };
+    if (page === null) return { continues: false, domains: [] };
     if (isOpen(page.status)) {
       await tx.$executeRaw`
         UPDATE pages SET status = ${end.status}::page_status, reason = ${end.reason}, next_attempt_at = NULL, updated_at = now(),
@@ -106,7 +106,7 @@ export async function closePage(
         WHERE id = ${page.id}`;
       if (page.status !== 'Pending') await refundPage(tx, page);
     }
-    return { goesOn: false, domains: [page.domain] };
+    return { continues: false, domains: [page.domain] };
   });
 }
 

@@ -1,7 +1,7 @@
 /** A page touches its row before it asks for a slot, and learns whether it still has work to do. */
 import type { Database } from '../database.ts';
 
-export type Touched = { goesOn: true } | { goesOn: false; crawlOver: boolean };
+export type Touched = { continues: true } | { continues: false; crawlOver: boolean };
 
 /** `quietMs`: after this time without another touch, the sweep checks whether its workflow is still running. */
 export async function touchPage(db: Database, pageId: string, quietMs: number): Promise<Touched> {
@@ -14,12 +14,12 @@ export async function touchPage(db: Database, pageId: string, quietMs: number): 
       RETURNING p.id)
     SELECT c.status::text AS crawl, EXISTS (SELECT 1 FROM touched) AS touched
     FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)}`;
-  if (row?.touched) return { goesOn: true };
+  if (row?.touched) return { continues: true };
   if (row?.crawl === 'Paused') {
     await returnToFrontier(db, pageId);
-    return { goesOn: false, crawlOver: false };
+    return { continues: false, crawlOver: false };
   }
-  return { goesOn: false, crawlOver: row !== undefined && row.crawl !== 'Running' };
+  return { continues: false, crawlOver: row !== undefined && row.crawl !== 'Running' };
 }
 
 /**
