@@ -65,9 +65,9 @@ export function addCrawlCommand(command: DefineCommand, onExit: OnExit): void {
 Presets:
   smallweb   10 s between requests to a domain; at most 3 attempts, 1 h apart
   shop       5 to 15 s at random, shuffled, search and list pages before
-             products; retries after 15, 30 and 60 min
-  news       5 s, longer for slow sites; at most 12 attempts, 1 h apart
-  broad      1 s, any domain, a few pages of each at a time; retries as smallweb`,
+             products; at most 4 attempts, 15, 30 and 60 min apart
+  news       5 s, longer for slow sites; at most 13 attempts, 1 h apart
+  broad      1 s, any domain; at most 3 attempts, 1 h apart`,
     )
     .action(async (urls, options) => {
       const { crawlCommand } = await import('./commands/crawl.ts');
