@@ -37,7 +37,7 @@ export async function openDomain(db: Database, name: string, bounds: PersistedBo
         updatedAt: new Date(),
       },
     });
-    return { stored: seen ? toStoredDomain(row) : null, persistedBounds, epoch };
+    return { stored: seen ? storedDomainFromRow(row) : null, persistedBounds, epoch };
   });
 }
 
@@ -70,7 +70,7 @@ export async function saveDomain(
   });
 }
 
-export function toStoredDomain(row: Domain): StoredDomain {
+export function storedDomainFromRow(row: Domain): StoredDomain {
   return {
     clean: row.clean,
     lastStart: row.lastStartAt?.getTime() ?? null,

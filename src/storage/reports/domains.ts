@@ -1,7 +1,7 @@
 /** The stored state of domains, for people to read. */
 import type { StoredDomain } from '../../core/slot-protocol.ts';
 import type { Database } from '../database.ts';
-import { toStoredDomain } from '../domains.ts';
+import { storedDomainFromRow } from '../domains.ts';
 
 export interface KnownDomain {
   name: string;
@@ -11,7 +11,7 @@ export interface KnownDomain {
 
 export async function readDomain(db: Database, name: string): Promise<KnownDomain | null> {
   const row = await db.domain.findUnique({ where: { name } });
-  return row && { name, stored: toStoredDomain(row), writtenAt: row.updatedAt };
+  return row && { name, stored: storedDomainFromRow(row), writtenAt: row.updatedAt };
 }
 
 /** Domains that are paused, blocked by a Retry-After or down come first, then the most recently updated ones. `limit` null: all. */
@@ -29,6 +29,6 @@ export async function listDomains(db: Database, limit: number | null): Promise<K
   const found = new Map(rows.map((row) => [row.name, row]));
   return inOrder.flatMap(({ name }) => {
     const row = found.get(name);
-    return row ? [{ name, stored: toStoredDomain(row), writtenAt: row.updatedAt }] : [];
+    return row ? [{ name, stored: storedDomainFromRow(row), writtenAt: row.updatedAt }] : [];
   });
 }
