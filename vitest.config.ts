@@ -17,6 +17,7 @@ const UNIT = [
   'urls',
   'verify',
   'worker',
+  'workflows',
 ];
 /** On the Temporal server and Postgres that all tests of a run share. */
 const SHARED_ENGINES = ['activities', 'crawl', 'presets', 'replay', 'storage'];

@@ -1,13 +1,20 @@
 /** Ids of workflows and names of task queues, in one place because the server knows them only by these strings. */
 
-export const throttleId = (domain: string): string => `throttle:${domain}`;
+/** In bytes, and ids are ASCII: Temporal keeps them in a column of this size on Postgres. */
+const MAX_ID_LENGTH = 255;
+
+/** A host name may have 253 characters, so the longest ones fit only behind a short prefix. */
+export function throttleId(domain: string): string {
+  const id = `throttle:${domain}`;
+  return id.length <= MAX_ID_LENGTH ? id : `t:${domain}`;
+}
 
 const READABLE_LENGTH = 80;
 const HASH_LENGTH = 24;
 
 /**
  * The beginning of the URL is for people who look for a page in a list of ids; the hash makes the id unique. A whole URL may be
- * longer than the 255 characters that an id may have on Postgres.
+ * longer than an id may be.
  */
 export function pageWorkflowId(crawlId: string, { url, urlHash }: { url: string; urlHash: string }): string {
   const readable = url.replace(/^https?:\/\//, '').slice(0, READABLE_LENGTH);

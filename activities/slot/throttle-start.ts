@@ -1,5 +1,6 @@
 /** The options to start a domain's throttle, for whoever needs it first. */
 import type { AmbleConfig } from '../../src/config/index.ts';
+import { truncateSummary } from '../../src/core/format.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';
 import type { ThrottleInput } from '../../workflows/throttle/domain-throttle.ts';
 
@@ -10,6 +11,6 @@ export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: stri
     taskQueue: throttleQueue(taskQueue),
     args,
     workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: `grants fetch slots for ${domain}`,
+    staticSummary: truncateSummary(`grants fetch slots for ${domain}`),
   } as const;
 }

@@ -37,17 +37,46 @@ function twoUnits(ms: number, [largeMs, large]: Unit, [smallMs, small]: Unit): s
   );
 }
 
-/** The server refuses summaries of more than 400 bytes. */
-const MAX_SUMMARY_BYTES = 400;
-const MAX_BYTES_PER_CHARACTER = 4;
+/**
+ * The server refuses a summary whose payload has more than 400 bytes. The payload is the text as JSON, in quotes, and 27 bytes
+ * around it.
+ */
+const MAX_SUMMARY_BYTES = 360;
 
-/** Cuts a text to what a Temporal summary may hold. Most texts are ASCII, with one byte per character. */
+/** Cuts a text to what a Temporal summary may hold, and leaves out what a page must not write into one. */
 export function truncateSummary(text: string): string {
-  const isAscii = /^[\x20-\x7e]*$/.test(text);
-  return text.slice(0, isAscii ? MAX_SUMMARY_BYTES : MAX_SUMMARY_BYTES / MAX_BYTES_PER_CHARACTER);
+  let summary = '';
+  let bytes = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    const written = isControl(code) ? ' ' : isSurrogate(code) ? '\ufffd' : character;
+    bytes += bytesInJson(written.codePointAt(0) ?? 0);
+    if (bytes > MAX_SUMMARY_BYTES) break;
+    summary += written;
+  }
+  return summary;
+}
+
+function bytesInJson(code: number): number {
+  const isEscaped = code === 0x22 || code === 0x5c;
+  if (code < 0x80) return isEscaped ? 2 : 1;
+  if (code < 0x800) return 2;
+  return code < 0x10000 ? 3 : 4;
+}
+
+/** C0, DEL and C1. */
+function isControl(code: number): boolean {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/** A string's characters are code points, so this is half of a pair whose other half is missing. */
+function isSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xe000;
 }
 
 /** Cuts what a server sent to a length that fits into a sentence, a row and a workflow's history. */
 export function truncateText(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+  if (text.length <= length) return text;
+  // Postgres takes no half of a surrogate pair in JSON.
+  return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

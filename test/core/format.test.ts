@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, ordinal, truncateSummary } from '../../src/core/format.ts';
+import { formatDuration, ordinal, truncateSummary, truncateText } from '../../src/core/format.ts';
 
 test.each([
   [1, '1st'],
@@ -41,10 +41,24 @@ test.each([
   expect(formatDuration(ms)).toBe(words);
 });
 
-test.each(['x'.repeat(1_000), 'ü'.repeat(1_000), '🕸'.repeat(1_000)])(
-  'a summary never has more than 400 bytes',
-  (text) => {
-    expect(Buffer.byteLength(truncateSummary(text))).toBeLessThanOrEqual(400);
-    expect(text.startsWith(truncateSummary(text))).toBe(true);
+/** Without the text: the name and value of the encoding, and the tags and lengths of both fields. */
+const PAYLOAD_OVERHEAD_BYTES = 27;
+
+test.each(['x', 'ü', '🕸', '"', '\\', '\u0000', '\u009b', '\ud83d'])(
+  'the payload of a summary of many %j never has more than 400 bytes',
+  (character) => {
+    const summary = truncateSummary(`fetch ${character.repeat(1_000)}`);
+    expect(Buffer.byteLength(JSON.stringify(summary)) + PAYLOAD_OVERHEAD_BYTES).toBeLessThanOrEqual(400);
+    expect(summary.startsWith('fetch ')).toBe(true);
   },
 );
+
+test('a summary has no control characters and no halves of characters', () => {
+  expect(truncateSummary('a\u0000b\u001b[31mc\u009bd\ud800e 🕸 ü')).toBe('a b [31mc d\ufffde 🕸 ü');
+});
+
+test('a text is not cut in the middle of a character', () => {
+  expect(truncateText('ab🕸cd', 4)).toBe('ab…');
+  expect(truncateText('ab🕸cd', 5)).toBe('ab🕸…');
+  expect(truncateText('ab🕸cd', 6)).toBe('ab🕸cd');
+});
