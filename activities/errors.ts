@@ -3,13 +3,19 @@
  * of the page, which the page's workflow handles.
  */
 import { Context } from '@temporalio/activity';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { PageFault } from '../src/core/activities.ts';
-import { messageOf } from '../src/core/errors.ts';
+import { causesOf, messageOf } from '../src/core/errors.ts';
+import { truncateText } from '../src/core/format.ts';
+import { isRefusedByTemporal } from '../src/worker/temporal-connection.ts';
 import type { Deps } from './deps.ts';
 
 /** Some seconds of tries, which is longer than a transient error lasts that we do not recognise as one. */
 const MAX_TRIES = 5;
+
+/** Of another program's message within our own sentence. */
+const MAX_REASON_LENGTH = 300;
 
 export interface FaultDescription {
   stage: PageFault;
@@ -24,6 +30,19 @@ export function toPageFault(deps: Deps, error: unknown, { stage, sentence, log }
   const { message, ...fields } = log;
   deps.log.error({ ...fields, err: error }, message);
   return ApplicationFailure.nonRetryable(`${sentence}: ${messageOf(error)}`, stage);
+}
+
+/** An ask that can never be answered ends its page; asked again for ever, it would keep the page's crawl from ending. */
+export function toSlotFault(error: unknown, domain: string): unknown {
+  if (!isRefusedByTemporal(error) && !isRefusedByThrottle(error)) return error;
+  const reason = truncateText(messageOf(causesOf(error).at(-1)), MAX_REASON_LENGTH);
+  const stage: PageFault = 'SlotFault';
+  return ApplicationFailure.nonRetryable(`No slot can be had for ${domain}: ${reason}`, stage);
+}
+
+function isRefusedByThrottle(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError)) return false;
+  return error.cause instanceof ApplicationFailure && error.cause.type === 'BadInput';
 }
 
 /** Whether the next try may succeed. */

@@ -6,6 +6,7 @@ import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
 import { pageAgeMs } from '../../src/storage/pages/page-row.ts';
 import { touchPage } from '../../src/storage/pages/touch-page.ts';
 import type { Deps } from '../deps.ts';
+import { toSlotFault } from '../errors.ts';
 import { askThrottle } from './throttle-client.ts';
 
 /** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
@@ -17,7 +18,11 @@ export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
     const standing = await touchPage(deps.db, pageId, deps.config.asking.quietMs);
     if (!standing.continues) return { kind: 'page-over', crawlOver: standing.crawlOver };
     const polite = await withDomainRules(deps, domain, ask);
-    const answer = await limit(domain, () => askThrottle(deps, domain, polite, `${ask.ticket}:${asks}`));
+    const answer = await limit(domain, () =>
+      askThrottle(deps, domain, polite, `${ask.ticket}:${asks}`),
+    ).catch((error: unknown) => {
+      throw toSlotFault(error, domain);
+    });
     return withPagePatience(deps, pageId, answer);
   };
 }

@@ -127,9 +127,9 @@ export interface PersistResult {
 
 /**
  * The type of the failure that a step throws when the page itself is the reason, by the stage that failed. Temporal does not
- * retry it; the page does, by the crawl's retry policy.
+ * retry it; the page does, by the crawl's retry policy, unless the same answer would come every time (SlotFault).
  */
-export type PageFault = 'ParseFault' | 'RecordFault';
+export type PageFault = 'ParseFault' | 'RecordFault' | 'SlotFault';
 
 export interface SitemapInput {
   crawlId: string;

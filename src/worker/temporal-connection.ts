@@ -44,3 +44,11 @@ export function isTemporalUnavailable(error: unknown): boolean {
       (isGrpcServiceError(cause) && UNAVAILABLE_CODES.has(cause.code)),
   );
 }
+
+/** gRPC's INVALID_ARGUMENT and OUT_OF_RANGE. */
+const REFUSED_CODES = new Set([3, 11]);
+
+/** Whether the server will refuse this call every time, whatever state it is in: an id that is too long, a malformed text. */
+export function isRefusedByTemporal(error: unknown): boolean {
+  return causesOf(error).some((cause) => isGrpcServiceError(cause) && REFUSED_CODES.has(cause.code));
+}

@@ -100,16 +100,17 @@ async function retryFaults<T>(
   }
 }
 
+const STAGES: readonly PageFault[] = ['ParseFault', 'RecordFault', 'SlotFault'];
+
 /** null: the page is not the reason. */
 function faultOf(error: unknown): Fault | null {
   const failure = failureOf(error);
-  const stage = failure?.type;
-  if (failure === null || (stage !== 'ParseFault' && stage !== 'RecordFault')) return null;
-  return { stage, reason: failure.message };
+  const stage = STAGES.find((stage) => stage === failure?.type);
+  return failure === null || stage === undefined ? null : { stage, reason: failure.message };
 }
 
-/** Why a page ends whose last event could not be recorded either; null: something else went wrong. */
+/** Why a page ends that can get no slot, or whose last event could not be recorded either; null: something else went wrong. */
 export function finalFailureReason(error: unknown): string | null {
   const fault = faultOf(error);
-  return fault?.stage === 'RecordFault' ? fault.reason : null;
+  return fault === null || fault.stage === 'ParseFault' ? null : fault.reason;
 }
