@@ -25,22 +25,46 @@ const PERCENT_ESCAPE = /%[0-9a-f]{2}/gi;
 /** `http://./` is a valid URL without a valid host name. */
 const EMPTY_LABEL = /^\.|\.\./;
 
+/** The limit of DNS. Longer names cannot be looked up, and are too long for the ids that are made from them. */
+const MAX_HOST_LENGTH = 253;
+const LONG_HOST = `its host name is longer than ${MAX_HOST_LENGTH} characters`;
+
+/** Of host, port and credentials as written. Legitimate ones stay far below, even with every character escaped. */
+const MAX_AUTHORITY_LENGTH = 1_000;
+
+/**
+ * Converting a label to punycode takes quadratic time (122 ms for 7,900 characters), and the result of a longer one would exceed
+ * the 63 characters that DNS allows.
+ */
+const MAX_LABEL_LENGTH = 63;
+const NON_ASCII = /[^\0-\x7f]/;
+
+/** As the URL standard finds it: tabs and line breaks are ignored everywhere, and a backslash is a slash. */
+const AUTHORITY = /^[\0-\x20]*(?:(?:https?|wss?|ftp|file):[/\\]*|[/\\]{2,})([^/\\?#]*)/i;
+const IGNORED = /[\t\n\r]+/g;
+
+/** The dots that separate labels. */
+const DOT = /[.\u3002\uff0e\uff61]/;
+
 /** These URLs are long by nature. An embedded image is not a page that was skipped for its length. */
-const DATA_SCHEME = /^\s*data:/i;
+const DATA_SCHEME = /^\s{0,100}data:/i;
 
 /**
  * Parses like browsers (WHATWG), relative to `base` if given: host in lower case and punycode, no default port, no dot segments.
- * Also removes fragment and credentials, and writes escapes in upper case. Then applies the crawl's own rules. Idempotent.
+ * Also removes fragment, credentials and the final dot of the host, and writes escapes in upper case. Then applies the crawl's own rules. Idempotent.
  */
 export function normaliseUrl(raw: string, base?: string, rules: UrlRules = NO_RULES): NormalisedUrl {
   // Without fragment and dot segments a URL may get shorter, so the limit for the raw text is higher. It saves the cost of parsing.
   if (raw.length > 4 * rules.maxLength) return DATA_SCHEME.test(raw) ? otherScheme('data') : tooLong(rules);
+  if (hasLongHost(raw)) return invalid(LONG_HOST);
   const url = parse(raw, base);
-  if (url === null || EMPTY_LABEL.test(url.hostname))
-    return { ok: false, problem: 'invalid', reason: 'it is not a valid URL' };
+  if (url === null || EMPTY_LABEL.test(url.hostname)) return invalid('it is not a valid URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return otherScheme(url.protocol.slice(0, -1));
   }
+  // `example.org.` is the same server as `example.org`: one origin, one robots.txt, and one page for both.
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  if (url.hostname.length > MAX_HOST_LENGTH) return invalid(LONG_HOST);
   // Each assignment serialises the whole URL again, and most links need none. Only `href` shows an empty fragment.
   if (url.href.includes('#')) url.hash = '';
   // Credentials in a link are not ours to use: they are never sent and never logged.
@@ -76,6 +100,19 @@ function parse(raw: string, base: string | undefined): URL | null {
   } catch {
     return null;
   }
+}
+
+/** Judges the host before it is parsed, because parsing it would take too long. */
+function hasLongHost(raw: string): boolean {
+  const authority = AUTHORITY.exec(raw.replace(IGNORED, ''))?.[1] ?? '';
+  if (authority.length <= MAX_LABEL_LENGTH) return false;
+  if (authority.length > MAX_AUTHORITY_LENGTH) return true;
+  const labels = authority.slice(authority.lastIndexOf('@') + 1).split(DOT);
+  return labels.some((label) => label.length > MAX_LABEL_LENGTH && NON_ASCII.test(label));
+}
+
+function invalid(reason: string): NormalisedUrl {
+  return { ok: false, problem: 'invalid', reason };
 }
 
 function otherScheme(scheme: string): NormalisedUrl {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MAX_URL_LENGTH, normaliseUrl, urlHash } from '../../src/urls/index.ts';
 
 describe('a URL is normalised', () => {
@@ -16,6 +16,9 @@ describe('a URL is normalised', () => {
     ['http://bücher.example/', 'http://xn--bcher-kva.example/'],
     ['  http://example.org/a\n', 'http://example.org/a'],
     ['http://0x7f.1/', 'http://127.0.0.1/'],
+    ['http://example.org./a', 'http://example.org/a'],
+    ['http://127.0.0.1./', 'http://127.0.0.1/'],
+    ['http://例え。jp。/', 'http://xn--r8jz45g.jp/'],
     ['http://example.org/?b=2&a=1', 'http://example.org/?b=2&a=1'],
   ])('%j to %j', (raw, url) => {
     expect(normaliseUrl(raw)).toEqual({ ok: true, url });
@@ -43,6 +46,8 @@ describe('a URL is normalised', () => {
     ['mailto:a@example.org', 'scheme is mailto'],
     ['javascript:void(0)', 'scheme is javascript'],
     [`http://example.org/${'x'.repeat(MAX_URL_LENGTH)}`, 'longer than 2000'],
+    [`http://${'a.'.repeat(126)}ab/`, 'host name is longer than 253'],
+    [`${' '.repeat(50)}data:text/plain,${'x'.repeat(100_000)}`, 'scheme is data'],
     [`data:text/plain,${'x'.repeat(100_000)}`, 'scheme is data'],
   ])('or refused: %.40j', (raw, reason) => {
     expect(normaliseUrl(raw)).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
@@ -104,6 +109,45 @@ describe('normalising', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('a host name', () => {
+  const label = 'abcdefghi.';
+
+  test('may have 253 characters, with or without a final dot', () => {
+    const host = `${label.repeat(25)}abc`;
+    expect(normaliseUrl(`http://${host}/`)).toEqual({ ok: true, url: `http://${host}/` });
+    expect(normaliseUrl(`http://${host}./`)).toEqual({ ok: true, url: `http://${host}/` });
+    expect(normaliseUrl(`http://${host}d/`)).toMatchObject({ ok: false, problem: 'invalid' });
+  });
+
+  test('is not limited by the length of the credentials, path or query around it', () => {
+    const long = 'x'.repeat(900);
+    expect(normaliseUrl(`http://${long}@example.org/${long}?${'例'.repeat(90)}`)).toMatchObject({ ok: true });
+    expect(normaliseUrl(`/${'例'.repeat(200)}`, 'http://example.org/')).toMatchObject({ ok: true });
+  });
+
+  const cjk = Array.from({ length: 7_900 }, (_, n) => String.fromCharCode(0x4e00 + n)).join('');
+  test.each([
+    ['absolute', `http://${cjk}/`],
+    ['with credentials', `https://a:b@${cjk}/`],
+    ['relative to the scheme', `//${cjk}/`],
+    ['with backslashes', `\\\\${cjk}\\`],
+    ['with mixed slashes', `http:\\/\\${cjk}`],
+    ['without slashes', `http:${cjk}`],
+    ['with tabs and line breaks', ` ht\ntp:/\t/${cjk}`],
+    ['of another scheme', `ftp://${cjk}/`],
+    ['with labels that are too long', `http://${cjk.slice(0, 64)}.example/`],
+  ])('that would take long to parse is refused unparsed: %s', (_, raw) => {
+    const parsed = vi.spyOn(globalThis, 'URL');
+    onTestFinished(() => parsed.mockRestore());
+    expect(normaliseUrl(raw, 'http://example.org/')).toMatchObject({
+      ok: false,
+      problem: 'invalid',
+      reason: 'its host name is longer than 253 characters',
+    });
+    expect(parsed).not.toHaveBeenCalled();
   });
 });
 
