@@ -15,20 +15,23 @@ const NAMED = /^([a-z*][\w*.-]*)\s*:(.*)$/s;
  * without a name before it applies to every robot. Directives for every robot and those for `token` add up.
  */
 export function readDirectives(texts: readonly string[], token: string): RobotsDirectives {
-  const directives = new Set(texts.flatMap((text) => directivesFor(text.toLowerCase(), token.toLowerCase())));
-  const none = directives.has('none');
-  return { noindex: none || directives.has('noindex'), nofollow: none || directives.has('nofollow') };
+  const found = { noindex: false, nofollow: false };
+  for (const text of texts) addDirectives(text.toLowerCase(), token.toLowerCase(), found);
+  return found;
 }
 
-function directivesFor(text: string, token: string): string[] {
-  const directives: string[] = [];
+/** Keeps no list of what it reads: there may be 200,000 words. */
+function addDirectives(text: string, token: string, found: RobotsDirectives): void {
   let forUs = true;
   for (const part of text.split(',')) {
     const named = NAMED.exec(part.trim());
     const [, name = '', rest = ''] = named ?? [];
     if (VALUED.has(name)) continue;
     if (named !== null) forUs = name === token || EVERYBODY.has(name);
-    if (forUs) directives.push(...(named === null ? part : rest).trim().split(/\s+/));
+    if (!forUs) continue;
+    for (const directive of (named === null ? part : rest).split(/\s+/)) {
+      if (directive === 'noindex' || directive === 'none') found.noindex = true;
+      if (directive === 'nofollow' || directive === 'none') found.nofollow = true;
+    }
   }
-  return directives;
 }

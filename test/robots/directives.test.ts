@@ -23,6 +23,12 @@ describe('what a page asks of robots', () => {
   });
 });
 
+test('two hundred thousand words are read', () => {
+  const words = 'word '.repeat(200_000);
+  expect(read(`${words}noindex`)).toEqual({ noindex: true, nofollow: false });
+  expect(read(`amble: ${words}none`)).toEqual({ noindex: true, nofollow: true });
+});
+
 describe('the name of a robot', () => {
   test.each<[string[], { noindex: boolean; nofollow: boolean }]>([
     [['amble: noindex'], { noindex: true, nofollow: false }],

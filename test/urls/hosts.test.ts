@@ -50,6 +50,22 @@ describe('scope', () => {
     expect(inScope('http://localhost:99/', rule)).toBe(true);
   });
 
+  test.each(['host', 'site'] as const)('%s: many links read many seeds only once', (scope) => {
+    let reads = 0;
+    const hosts = Array.from({ length: 5_000 }, (_, n) => `www.seed-${n}.org`);
+    const seedHosts = new Proxy(hosts, {
+      get(target, key, receiver) {
+        reads += 1;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+    for (let n = 0; n < 100; n += 1) {
+      expect(inScope(`http://www.other-${n}.org/`, { scope, seedHosts })).toBe(false);
+      expect(inScope(`http://www.seed-${n}.org/`, { scope, seedHosts })).toBe(true);
+    }
+    expect(reads).toBeLessThan(6 * hosts.length);
+  });
+
   test('any: everything', () => {
     expect(inScope('https://elsewhere.example/', { scope: 'any', seedHosts: [] })).toBe(true);
   });
