@@ -232,8 +232,8 @@ describe('a bug', () => {
       .poll(() => worries(worker.log().slice(before)), { timeout: 10_000 })
       .toEqual(
         expect.arrayContaining([
-          'an error escaped; the worker goes on',
-          'a rejection that nobody handled; the worker goes on',
+          'uncaught exception; the worker continues',
+          'unhandled rejection; the worker continues',
         ]),
       );
     const crawlId = await crawlSlowly(0);
