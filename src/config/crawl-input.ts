@@ -4,7 +4,7 @@ import { BadInput } from '../core/errors.ts';
 import type { CrawlSettings, Seed, UrlRules } from '../core/settings.ts';
 import { normaliseUrl, type PolitenessUnit } from '../urls/index.ts';
 import { crawlShape, toCrawlSettings } from './crawl-schema.ts';
-import { isPlainObject, type Layer, parseLayers } from './layers.ts';
+import { assertStorable, isPlainObject, type Layer, parseLayers } from './layers.ts';
 import { whyRulesUnusable } from './policies.ts';
 import type { AmbleConfig } from './schema.ts';
 import { count, label } from './values.ts';
@@ -44,10 +44,12 @@ export function parseCrawlInput(
   if (!isPlainObject(input)) {
     throw new BadInput(`A crawl's input must be one JSON object such as ${EXAMPLE}.`);
   }
+  const nameOf: Layer['nameOf'] = (path) => `"${path.join('.')}" in the crawl's input`;
+  assertStorable({ values: input, nameOf });
   const { seeds, politenessKey: requestedKey = politenessKey, ...values } = input;
   refuseOtherKey(requestedKey, politenessKey);
   const layers: Layer[] = [
-    { values, nameOf: (path) => `"${path.join('.')}" in the crawl's input` },
+    { values, nameOf },
     { values: crawlDefaults, nameOf: (path) => `the default of "${path.join('.')}"` },
   ];
   const settings = toCrawlSettings(parseLayers(crawlSchema, layers), crawlTuning);

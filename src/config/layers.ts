@@ -30,6 +30,32 @@ export function parseLayers<S extends z.ZodType>(schema: S, layers: readonly Lay
   throw new BadInput(explain(parsed.error.issues, layers.flatMap(withPreset)));
 }
 
+/** NUL and halves of surrogate pairs: Postgres stores neither, and JSON may hold both. */
+const NOT_STORABLE = /[\0\p{Surrogate}]/u;
+
+/** No setting is nested deeper. Far deeper input would overflow the stack of whatever reads it. */
+const MAX_DEPTH = 10;
+
+/** Throws BadInput if a text in the layer, or the name of a key, can never be stored. */
+export function assertStorable({ values, nameOf }: Layer): void {
+  const open: { value: unknown; path: readonly string[] }[] = [{ value: values, path: [] }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, path } = next;
+    if (typeof value === 'string' && NOT_STORABLE.test(value)) {
+      throw new BadInput(
+        `${nameOf(path)} contains a NUL character or half of a surrogate pair, which no text may have.`,
+      );
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    if (path.length === MAX_DEPTH) throw new BadInput(`${nameOf(path)} is nested too deeply.`);
+    for (const [key, inner] of Object.entries(value)) {
+      // Escaped, because the sentence itself is stored and shown.
+      const name = NOT_STORABLE.test(key) ? JSON.stringify(key).slice(1, -1) : key;
+      open.push({ value: inner, path: [...path, name] }, { value: key, path: [...path, name] });
+    }
+  }
+}
+
 /** What a nested value holds at a path; undefined if the path leads nowhere. */
 export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   let value: unknown = root;

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BadInput, messageOf } from '../core/errors.ts';
-import { isPlainObject, type Layer, mergeLayers, parseLayers } from './layers.ts';
+import { assertStorable, isPlainObject, type Layer, mergeLayers, parseLayers } from './layers.ts';
 import { whyRulesUnusable } from './policies.ts';
 import { type AmbleConfig, CONFIG_KEYS, configSchema, DEFAULTS, toConfig } from './schema.ts';
 import { parseTuning, type Tuning, type TuningChanges } from './tuning.ts';
+import { NONE } from './values.ts';
 
 const CONFIG_FILE = 'amble.config.json';
 
@@ -31,6 +32,7 @@ export function loadConfig({ env, cwd, flags = {}, tuning }: ConfigSources): Amb
     fromFile(file, cwd),
     { values: DEFAULTS, nameOf: (path) => `the default of "${path.join('.')}"` },
   ];
+  for (const layer of layers) assertStorable(layer);
   const config = toConfig(parseLayers(configSchema, layers), {
     merged: mergeLayers(layers),
     tuning: tuning ? parseTuning(tuning, 'The tuning') : tuningFrom(env[TUNING_ENV]),
@@ -105,7 +107,16 @@ function fromFile(named: unknown, cwd: string): Layer {
   if (content === undefined) return { values: {}, nameOf };
   const values = parseJson(content, file);
   if (!isPlainObject(values)) throw new BadInput(`${file} must hold one JSON object of settings.`);
+  if (named === undefined) refusePrograms(values);
   return { values, nameOf };
+}
+
+/** Whoever clones a repository and starts Amble in it must not run a program that the repository names. */
+function refusePrograms({ temporalBinary = null }: Record<string, unknown>): void {
+  if (temporalBinary === null || temporalBinary === NONE) return;
+  throw new BadInput(
+    `"temporalBinary" in ${CONFIG_FILE} names a program to run, which a file that merely lies in the working directory may not: set AMBLE_TEMPORAL_BINARY, or name the file with --config or ${CONFIG_FILE_ENV}.`,
+  );
 }
 
 function readIfPresent(path: string, file: string, required: boolean): string | undefined {

@@ -74,13 +74,11 @@ export const textOrNone = (expected: string) => value(`${expected}, or "none"`, 
 
 const MAX_LABEL_LENGTH = 200;
 
-/** A name or keyword of a page; Postgres takes no NUL in a text. */
+/** A name or keyword of a page. */
 export const label = (expected: string) =>
   value(`${expected} of 1 to ${MAX_LABEL_LENGTH} characters`, (raw) => {
     const written = readText(raw);
-    return written !== undefined && written.length <= MAX_LABEL_LENGTH && !written.includes('\0')
-      ? written
-      : undefined;
+    return written !== undefined && written.length <= MAX_LABEL_LENGTH ? written : undefined;
   });
 
 export const oneOf = <const T extends string>(...choices: readonly T[]) =>
@@ -122,12 +120,15 @@ export const factor = () =>
     return typeof number === 'number' && Number.isFinite(number) && number >= 1 ? number : undefined;
   });
 
+/** It becomes part of a header. A URL may be written with line breaks and in any script, a header may not. */
+const HTTP_URL = /^https?:\/\/[\x21-\x7e]+$/i;
+
 export const httpUrlOrNone = () =>
   value(
-    'an http or https URL, or "none"',
+    'an http or https URL of ASCII characters without spaces, or "none"',
     orNone((raw) => {
       const url = readText(raw);
-      return url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
+      return url !== undefined && HTTP_URL.test(url) && URL.canParse(url) ? url : undefined;
     }),
   );
 

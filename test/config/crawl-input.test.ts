@@ -207,3 +207,38 @@ describe('an error is one sentence', () => {
     expect(refusal(input)).not.toContain('\n');
   });
 });
+
+describe('a text that can never be stored is bad input', () => {
+  const seeds = ['http://a.test/'];
+  const type = { name: 'a', pattern: '/a', priority: 1 };
+
+  test.each([
+    ['include', { seeds, include: ['/a\0'] }],
+    ['exclude', { seeds, exclude: ['/a\ud800*'] }],
+    ['stripParameters', { seeds, stripParameters: ['ref', '\udc00'] }],
+    ['keepTypes', { seeds, keepTypes: 'text/\0' }],
+    ['the pattern of a type', { seeds, urlTypes: [{ ...type, pattern: '/a\0' }] }],
+    ['the name of a type', { seeds, urlTypes: [{ ...type, name: 'a\ud800' }] }],
+    ['the keyword of a type', { seeds, urlTypes: [{ ...type, keyword: 'a\0' }] }],
+    ['a domain', { seeds, domains: { 'a\0.test': { delay: '1s' } } }],
+    ['the name of a key', { seeds, 'a\ud800': 1 }],
+    ['a seed', { seeds: ['http://a.test/\0'] }],
+    ['the keyword of a seed', { seeds: [{ url: 'http://a.test/', keyword: 'a\udfff' }] }],
+    ['politenessKey', { seeds, politenessKey: '\0' }],
+  ])('%s', (_, input) => {
+    const message = refusal(input);
+    expect(message).toMatch(
+      /^".*" in the crawl's input contains a NUL character or half of a surrogate pair/,
+    );
+    expect(message).not.toMatch(/[\0\p{Surrogate}]/u);
+  });
+
+  test('a character beyond the basic plane is a text like any other', () => {
+    expect(parseCrawlInput({ seeds, include: ['/🕸/*'] }, config).settings.include).toEqual(['/🕸/*']);
+  });
+
+  test('input nested without end', () => {
+    const nested = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    expect(refusal({ seeds: nested })).toMatch(/is nested too deeply\.$/);
+  });
+});

@@ -351,3 +351,47 @@ describe('an error is one sentence with the source, the value and what is expect
     );
   });
 });
+
+describe('what becomes part of a header', () => {
+  const contact = 'https://example.org/bot';
+
+  test.each([
+    ['contact', `${contact}\r\nX-Evil: 1`],
+    ['contact', `${contact}?\na`],
+    ['contact', 'https://bücher.example/'],
+    ['contact', `${contact}/🕸`],
+    ['contact', `${contact}\u0085b`],
+    ['userAgent', 'MyBot/1.0\r\nX-Evil: 1'],
+    ['userAgent', 'MyBot/1.0 ☃'],
+    ['from', 'a@example.org\nX-Evil: 1'],
+    ['from', 'ä@example.org'],
+  ])('%s is refused as %j', (key, written) => {
+    expect(refusal({}, { [key]: written })).toMatch(/, but must be .*\.$/);
+  });
+});
+
+test('a text that can never be stored is refused with its source', () => {
+  writeConfig({ exclude: ['/a\0'] });
+  expect(refusal()).toBe(
+    '"exclude.0" in amble.config.json contains a NUL character or half of a surrogate pair, which no text may have.',
+  );
+});
+
+describe('a program to run', () => {
+  test('is not taken from a file that merely lies in the working directory', () => {
+    writeConfig({ temporalBinary: './evil' });
+    expect(refusal()).toMatch(
+      /^"temporalBinary" in amble\.config\.json names a program .* set AMBLE_TEMPORAL_BINARY/,
+    );
+    expect(refusal({ AMBLE_TEMPORAL_BINARY: '/usr/bin/temporal' })).toMatch(/^"temporalBinary" in amble/);
+  });
+
+  test('is taken from a file that was named, and from the environment', () => {
+    writeConfig({ temporalBinary: './temporal' });
+    const expected = join(cwd, 'temporal');
+    expect(load({}, { config: 'amble.config.json' }).temporalBinary).toBe(expected);
+    expect(load({ AMBLE_CONFIG: 'amble.config.json' }).temporalBinary).toBe(expected);
+    writeConfig({ temporalBinary: 'none' });
+    expect(load({ AMBLE_TEMPORAL_BINARY: './temporal' }).temporalBinary).toBe(expected);
+  });
+});
