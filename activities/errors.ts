@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts';
 /** Some seconds of tries, which is longer than a transient error lasts that we do not recognise as one. */
 const MAX_TRIES = 5;
 
-/** Of another program's message within our own sentence. */
+/** Of a message that is not ours. */
 const MAX_REASON_LENGTH = 300;
 
 export interface FaultDescription {
@@ -32,12 +32,12 @@ export function toPageFault(deps: Deps, error: unknown, { stage, sentence, log }
   return ApplicationFailure.nonRetryable(`${sentence}: ${messageOf(error)}`, stage);
 }
 
-/** An ask that can never be answered ends its page; asked again for ever, it would keep the page's crawl from ending. */
+/** An ask that will always be refused ends its page: retried forever, it would keep the crawl from ending. */
 export function toSlotFault(error: unknown, domain: string): unknown {
   if (!isRefusedByTemporal(error) && !isRefusedByThrottle(error)) return error;
   const reason = truncateText(messageOf(causesOf(error).at(-1)), MAX_REASON_LENGTH);
   const stage: PageFault = 'SlotFault';
-  return ApplicationFailure.nonRetryable(`No slot can be had for ${domain}: ${reason}`, stage);
+  return ApplicationFailure.nonRetryable(`Slots for ${domain} are refused: ${reason}`, stage);
 }
 
 function isRefusedByThrottle(error: unknown): boolean {

@@ -22,7 +22,7 @@ describe('an ask that is refused in a way that will never change', () => {
 
   test.each(refusals)('ends its page with the reason: %s', (error) => {
     expect(finalFailureReason(toSlotFault(error, 'a.test'))).toMatch(
-      /^No slot can be had for a\.test: (3: WorkflowId length exceeds limit|Invalid ask)\.$/,
+      /^Slots for a\.test are refused: (3: WorkflowId length exceeds limit|Invalid ask)\.$/,
     );
   });
 });
