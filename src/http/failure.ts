@@ -19,6 +19,15 @@ export interface FailureContext {
   phase: 'connecting' | 'waiting' | 'reading';
 }
 
+/** What undici and Node throw for a request that may not be written as it is: a line break in a header, a space in a path. */
+const MALFORMED_REQUEST =
+  /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|UND_ERR_REQ_CONTENT_LENGTH_MISMATCH|ERR_INVALID_(ARG_TYPE|ARG_VALUE|CHAR|URL)|ERR_UNESCAPED_CHARACTERS)$/;
+
+/** Whether we built the request wrongly. Such an error is ours, and says nothing about the site. */
+export function isMalformedRequest(error: Error): boolean {
+  return MALFORMED_REQUEST.test(codeOf(error));
+}
+
 export function describeFailure(error: Error, { host, phase }: FailureContext): Failure {
   if (error instanceof ForbiddenAddressError) {
     return { errorKind: 'forbidden', message: `${host} was not contacted: ${error.reason}.` };

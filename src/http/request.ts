@@ -24,7 +24,7 @@ import {
   type ResponseExchange,
   type ResponseHeaders,
 } from './exchange.ts';
-import { describeBadBody, describeFailure, type Failure } from './failure.ts';
+import { describeBadBody, describeFailure, type Failure, isMalformedRequest } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
 
 /** `startedAt` is on the clock that the gate uses. */
@@ -52,10 +52,16 @@ export interface RequestOptions {
 
 export type AcceptHead = (head: Buffer) => boolean;
 
+/** Rejects if the request itself is malformed, which is an error of ours and not a result of the site. */
 export function sendRequest(options: RequestOptions): Promise<Exchange> {
-  return new Promise((resolve) => {
-    new Call(options, resolve).dispatch();
+  return new Promise((resolve, reject) => {
+    new Call(options, { resolve, reject }).dispatch();
   });
+}
+
+interface Settle {
+  resolve(exchange: Exchange): void;
+  reject(error: Error): void;
 }
 
 interface Head {
@@ -69,7 +75,7 @@ interface Head {
 class Call implements Dispatcher.DispatchHandler {
   readonly #options: RequestOptions;
   readonly #url: URL;
-  readonly #resolve: (exchange: Exchange) => void;
+  readonly #promise: Settle;
   readonly #onAbort = () =>
     this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was aborted.` });
   #controller: Dispatcher.DispatchController | null = null;
@@ -84,10 +90,10 @@ class Call implements Dispatcher.DispatchHandler {
   #totalTimer: NodeJS.Timeout | undefined;
   #settled = false;
 
-  constructor(options: RequestOptions, resolve: (exchange: Exchange) => void) {
+  constructor(options: RequestOptions, promise: Settle) {
     this.#options = options;
     this.#url = new URL(options.url);
-    this.#resolve = resolve;
+    this.#promise = promise;
   }
 
   dispatch(): void {
@@ -129,7 +135,7 @@ class Call implements Dispatcher.DispatchHandler {
     }
     const verdict = this.#options.gate();
     if (!verdict.go) {
-      this.#settle({
+      this.#resolve({
         kind: 'refused',
         reason: verdict.reason,
         connected: this.#dispatch?.connected ?? false,
@@ -196,6 +202,11 @@ class Call implements Dispatcher.DispatchHandler {
 
   /** `_` is undefined if there never was a connection. */
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (isMalformedRequest(error)) {
+      const message = `The request to ${this.#url.host} was malformed: ${error.message}`;
+      this.#settle(() => this.#promise.reject(new Error(message, { cause: error })));
+      return;
+    }
     const phase = this.#startedAt === null ? 'connecting' : this.#head === null ? 'waiting' : 'reading';
     this.#fail(describeFailure(error, { host: this.#url.host, phase }));
   }
@@ -224,7 +235,7 @@ class Call implements Dispatcher.DispatchHandler {
   ): void {
     const startedAt = this.#startedAt;
     if (startedAt === null) return;
-    this.#settle({
+    this.#resolve({
       kind: 'response',
       startedAt,
       status,
@@ -240,7 +251,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: Failure): void {
-    this.#settle({
+    this.#resolve({
       kind: 'error',
       ...failure,
       startedAt: this.#startedAt,
@@ -249,7 +260,11 @@ class Call implements Dispatcher.DispatchHandler {
     });
   }
 
-  #settle(exchange: Exchange): void {
+  #resolve(exchange: Exchange): void {
+    this.#settle(() => this.#promise.resolve(exchange));
+  }
+
+  #settle(settlePromise: () => void): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#headersTimer);
@@ -259,7 +274,7 @@ class Call implements Dispatcher.DispatchHandler {
     this.#body?.destroy();
     // Closes the connection after a cut or a refusal. Has no effect once the response has ended.
     this.#controller?.abort(new Error('the request is settled'));
-    this.#resolve(exchange);
+    settlePromise();
   }
 
   #endDispatch(): void {

@@ -2,7 +2,7 @@ import https from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
-import { loopbackAgent, STARTED_AT, sendForError } from './support/fetching.ts';
+import { loopbackAgent, STARTED_AT, send, sendForError } from './support/fetching.ts';
 import { closedPort, httpServer, listen, rawServer } from './support/servers.ts';
 
 describe('the error distinguishes, in a sentence for people,', () => {
@@ -150,5 +150,28 @@ describe('the error distinguishes, in a sentence for people,', () => {
       errorKind: 'tls',
       startedAt: null,
     });
+  });
+});
+
+describe('a request that we built wrongly', () => {
+  test.each([
+    ['user-agent', 'Amble\r\nX-Evil: 1'],
+    ['user-agent', 'Amble ☃'],
+    ['if-none-match', '"a\u007f"'],
+    ['bad name', 'x'],
+  ])('is an error of ours and not of the site: %s %j', async (name, value) => {
+    let connections = 0;
+    const server = await rawServer(() => {
+      connections += 1;
+    });
+    const sent = send(`http://127.0.0.1:${server.port}/`, { headers: { [name]: value } });
+    await expect(sent).rejects.toThrow(`The request to 127.0.0.1:${server.port} was malformed: invalid`);
+    expect(connections).toBe(0);
+  });
+
+  test('does not count as waiting for a connection', async () => {
+    const agent = loopbackAgent();
+    await expect(send('http://127.0.0.1:9/', { agent, headers: { a: '\n' } })).rejects.toThrow('malformed');
+    expect(agent.pending.has('http://127.0.0.1:9')).toBe(false);
   });
 });
