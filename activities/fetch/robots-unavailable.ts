@@ -8,17 +8,22 @@ import { givenUp, isPatienceOver } from './robots-decision.ts';
 
 /** Called by a page whose robots.txt was redirected to a host that is known to be down, so that no other page probes it. */
 export function createRecordRobotsUnavailable(deps: Deps): Activities['recordRobotsUnavailable'] {
-  return (unavailable) => holdOrigin(deps, { ...unavailable, statusCode: null, unlessHeld: true });
+  return (unavailable) => holdOrigin(deps, { ...unavailable, statusCode: null, keepRunningBackoff: true });
 }
 
 /** Holds the pages of the origin, unless older rules are known. */
 export async function holdOrigin(
   deps: Pick<Deps, 'db' | 'config'>,
-  { origin, pageId, error, ...options }: RobotsUnavailable & { statusCode: number | null; unlessHeld?: true },
+  {
+    origin,
+    pageId,
+    error,
+    ...options
+  }: RobotsUnavailable & { statusCode: number | null; keepRunningBackoff?: true },
 ): Promise<RobotsUnavailableResult> {
   const { robots, throttle } = deps.config;
-  const longestBlockMs = jitteredEnd(0, throttle.maxRetryAfterMs, () => 1);
-  const hold = await saveRobotsFailure(deps.db, origin, { error, ...options, ...robots, longestBlockMs });
+  const maxBlockMs = jitteredEnd(0, throttle.maxRetryAfterMs, () => 1);
+  const hold = await saveRobotsFailure(deps.db, origin, { error, ...options, ...robots, maxBlockMs });
   // The last known rules stay in force, for this page as for every other.
   if (hold.rulesKnown) return { kind: 'robots-read' };
   const reason = `robots.txt of ${origin}: ${error}`;

@@ -8,11 +8,20 @@ import type { Database } from './database.ts';
  * two keys one server would have two gaps, and the delays and pauses stored under one name would not apply to the other.
  */
 export async function claimPolitenessKey(db: Database, key: PolitenessUnit): Promise<void> {
-  await db.$executeRaw`
-    INSERT INTO installation (politeness_key) VALUES (${key}::politeness_key) ON CONFLICT DO NOTHING`;
-  const { politenessKey: stored } = await db.installation.findFirstOrThrow();
+  const stored = (await readPolitenessKey(db)) ?? (await storePolitenessKey(db, key));
   if (stored === key) return;
   throw new BadInput(
     `politenessKey is set to "${key}", but this database was set up with "${stored}": set politenessKey (AMBLE_POLITENESS_KEY) back to "${stored}", or use another database.`,
   );
+}
+
+async function readPolitenessKey(db: Database): Promise<PolitenessUnit | undefined> {
+  return (await db.installation.findFirst())?.politenessKey;
+}
+
+/** Returns the key that is stored then: of two first starts at once, one stores its own. */
+async function storePolitenessKey(db: Database, key: PolitenessUnit): Promise<PolitenessUnit> {
+  await db.$executeRaw`
+    INSERT INTO installation (politeness_key) VALUES (${key}::politeness_key) ON CONFLICT DO NOTHING`;
+  return (await readPolitenessKey(db)) ?? key;
 }

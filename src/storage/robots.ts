@@ -165,14 +165,14 @@ export async function saveRobotsFailure(
     maxRetryMs: number;
     outageGiveUpMs: number;
     /** The longest Retry-After that is honoured. */
-    longestBlockMs: number;
+    maxBlockMs: number;
     /** This may repeat an earlier report of the same failure: if a backoff is running, keep it. */
-    unlessHeld?: true;
+    keepRunningBackoff?: true;
   },
 ): Promise<RobotsBackoff> {
-  const running = failure.unlessHeld && (await findRunningBackoff(db, origin));
+  const running = failure.keepRunningBackoff && (await findRunningBackoff(db, origin));
   if (running) return toBackoff(running);
-  const silence = Math.max(failure.outageGiveUpMs, failure.longestBlockMs + MAX_QUEUED_MS);
+  const silence = Math.max(failure.outageGiveUpMs, failure.maxBlockMs + MAX_QUEUED_MS);
   const [row] = await db.$queryRaw<BackoffRow[]>`
     WITH earlier AS (
       SELECT origin, CASE WHEN retry_at > now() - ${silence} * interval '1 millisecond' THEN failures ELSE 0 END AS failures

@@ -19,7 +19,7 @@ const FAILURE = {
   retryMs: 60_000,
   maxRetryMs: 4 * HOUR_MS,
   outageGiveUpMs: 24 * HOUR_MS,
-  longestBlockMs: 26.4 * HOUR_MS,
+  maxBlockMs: 26.4 * HOUR_MS,
 };
 
 let origin: string;
@@ -194,7 +194,7 @@ test('a site that fails and asks for a day of patience each time counts as faili
 test('a failure long after the last backoff counts as the first', async () => {
   await consult();
   await saveRobotsFailure(db(), origin, FAILURE);
-  await letTimePass(FAILURE.retryMs + FAILURE.longestBlockMs + HOUR_MS + 1_000);
+  await letTimePass(FAILURE.retryMs + FAILURE.maxBlockMs + HOUR_MS + 1_000);
   const anew = await saveRobotsFailure(db(), origin, FAILURE);
   expect(anew.failingForMs).toBeLessThan(100);
   // ... with a backoff as short as the first one.
@@ -204,14 +204,18 @@ test('a failure long after the last backoff counts as the first', async () => {
 test('a failure reported again during its backoff changes nothing; after it, it counts', async () => {
   await consult();
   const { until } = await saveRobotsFailure(db(), origin, FAILURE);
-  const again = await saveRobotsFailure(db(), origin, { ...FAILURE, error: 'told again', unlessHeld: true });
+  const again = await saveRobotsFailure(db(), origin, {
+    ...FAILURE,
+    error: 'reported again',
+    keepRunningBackoff: true,
+  });
   expect(again).toMatchObject({ until, rulesKnown: false });
   expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({
     failures: 1,
     error: FAILURE.error,
   });
   await letTimePass(FAILURE.retryMs);
-  await saveRobotsFailure(db(), origin, { ...FAILURE, unlessHeld: true });
+  await saveRobotsFailure(db(), origin, { ...FAILURE, keepRunningBackoff: true });
   expect(await db().robots.findUniqueOrThrow({ where: { origin } })).toMatchObject({ failures: 2 });
 });
 
