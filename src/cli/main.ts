@@ -16,7 +16,8 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
     writeErr(`amble: ${errorSentence(error)}`);
-    if (process.env.AMBLE_LOG_LEVEL === 'debug' && error instanceof Error) writeErr(error.stack ?? '');
+    if (process.env.AMBLE_LOG_LEVEL === 'debug' && error instanceof Error)
+      for (const line of error.stack?.split('\n') ?? []) writeErr(line);
     return error instanceof BadInput ? EXIT.badInput : EXIT.failed;
   }
 }

@@ -1,5 +1,6 @@
 /** The command line as users see it: commands, options and help. */
 import { Command, Option } from 'commander';
+import { escapeControls } from '../core/format.ts';
 import { packageVersion } from '../core/package-root.ts';
 import { addCommonOptions, commandDefiner, type DefineCommand, type OnExit } from './define-command.ts';
 import { addCrawlCommand } from './program-crawl.ts';
@@ -168,5 +169,5 @@ function inOneLine(text: string): string {
     .trim()
     .replace(/^error: /, '')
     .replaceAll(/\s*\n\s*/g, ' ');
-  return `amble: ${sentence}${/[.)]$/.test(sentence) ? '' : '.'}\n`;
+  return `amble: ${escapeControls(sentence)}${/[.)]$/.test(sentence) ? '' : '.'}\n`;
 }

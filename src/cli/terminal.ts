@@ -1,4 +1,10 @@
-/** What a process gives back: results on standard output, messages on standard error, an exit code. */
+/**
+ * What a process gives back: results on standard output, messages on standard error, an exit code. All text goes out here, one
+ * line at a time, and control characters are escaped: titles, URLs and reasons are written by the sites that are crawled.
+ */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { escapeControls } from '../core/format.ts';
 
 export const EXIT = {
   ok: 0,
@@ -11,11 +17,24 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export function writeOut(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${escapeControls(line)}\n`);
+}
+
+/** Any number of lines, as fast as the reader takes them. */
+export async function writeOutAll(lines: AsyncIterable<string>): Promise<void> {
+  const written = async function* () {
+    for await (const line of lines) yield `${escapeControls(line)}\n`;
+  };
+  try {
+    await pipeline(Readable.from(written()), process.stdout, { end: false });
+  } catch (error) {
+    // The reader closed the pipe, as in `amble export ... | head`.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
+  }
 }
 
 export function writeErr(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${escapeControls(line)}\n`);
 }
 
 /** One line per error. Prisma puts the reason on its last line, most other libraries on the first. */

@@ -80,3 +80,15 @@ export function truncateText(text: string, length: number): string {
   // Postgres takes no half of a surrogate pair in JSON.
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
+
+/**
+ * C0, DEL, C1, line separators, and the controls of writing direction. A terminal obeys the first three, as in "write the
+ * clipboard"; the others show a text in another order than it has.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Makes a line safe to show, whoever wrote what it contains. JSON stays the same JSON: there they occur within strings only. */
+export function escapeControls(line: string): string {
+  return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

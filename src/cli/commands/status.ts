@@ -31,23 +31,29 @@ const ENDED: WorkStatus = { active: false, reason: 'it has ended' };
 export async function statusCommand(crawlId: string | undefined, options: StatusOptions): Promise<ExitCode> {
   const config = configFor(options);
   return withDatabase(config, async (db) => {
-    writeOut(
+    const lines =
       crawlId === undefined
         ? await showCrawls(db, config, options)
-        : await showCrawl(db, crawlId, config, options),
-    );
+        : await showCrawl(db, crawlId, config, options);
+    for (const line of lines) writeOut(line);
     return EXIT.ok;
   });
 }
 
-async function showCrawls(db: Database | null, config: AmbleConfig, options: StatusOptions): Promise<string> {
+async function showCrawls(
+  db: Database | null,
+  config: AmbleConfig,
+  options: StatusOptions,
+): Promise<string[]> {
   const crawls = db ? await listCrawls(db, MAX_CRAWLS) : [];
   const workOf = await workStatusOf(crawls, config);
   if (options.json)
-    return JSON.stringify(crawls.map((progress) => ({ ...progress, active: workOf(progress).active })));
+    return [JSON.stringify(crawls.map((progress) => ({ ...progress, active: workOf(progress).active })))];
   if (crawls.length === 0)
-    return `No crawls in ${storeName(config)} yet; start one with "${formatCommand(['crawl', 'https://example.org/'], options)}".`;
-  return renderCrawls(crawls.map((progress) => ({ progress, work: workOf(progress) }))).join('\n');
+    return [
+      `No crawls in ${storeName(config)} yet; start one with "${formatCommand(['crawl', 'https://example.org/'], options)}".`,
+    ];
+  return renderCrawls(crawls.map((progress) => ({ progress, work: workOf(progress) })));
 }
 
 async function showCrawl(
@@ -55,19 +61,19 @@ async function showCrawl(
   crawlId: string,
   config: AmbleConfig,
   options: StatusOptions,
-): Promise<string> {
+): Promise<string[]> {
   const progress = db && (await readProgress(db, crawlId));
   if (!db || !progress) throw unknownCrawl(crawlId, options);
   const work = (await workStatusOf([progress], config))(progress);
   if (options.json) {
     const domains = await readDomains(db, crawlId, MAX_DOMAINS_IN_JSON);
-    return JSON.stringify({ ...progress, active: work.active, domains });
+    return [JSON.stringify({ ...progress, active: work.active, domains })];
   }
   const [domains, open] = await Promise.all([
     readDomains(db, crawlId, MAX_DOMAINS),
     readOpenPages(db, crawlId, MAX_OPEN_PAGES),
   ]);
-  return renderCrawl({ progress, work, domains, open }, options, new Date()).join('\n');
+  return renderCrawl({ progress, work, domains, open }, options, new Date());
 }
 
 /** Asks only about crawls that have not ended. */

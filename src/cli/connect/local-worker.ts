@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { AmbleConfig } from '../../config/index.ts';
+import { escapeControls } from '../../core/format.ts';
 import type { Engines } from '../../embedded/index.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
 
@@ -42,7 +43,9 @@ function openLog({ home, logLevel }: AmbleConfig, to: LogDestination): Logger {
     mkdir: true,
     sync: true,
   });
-  return pino({ level: logLevel, base: { pid: process.pid } }, destination);
+  // A log is read on a terminal, and contains URLs and error messages of sites.
+  const hooks = { streamWrite: (line: string) => `${escapeControls(line.trimEnd())}\n` };
+  return pino({ level: logLevel, base: { pid: process.pid }, hooks }, destination);
 }
 
 /**

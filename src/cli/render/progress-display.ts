@@ -1,4 +1,5 @@
 /** Draws the progress on a stream: redrawn in place on a terminal, one line every few seconds elsewhere. */
+import { escapeControls } from '../../core/format.ts';
 import type { Progress } from '../../storage/reports/progress.ts';
 import { addSample, type ProgressView, paceOf, renderLive, renderPlain, type Sample } from './progress.ts';
 
@@ -38,7 +39,7 @@ export function createDisplay(screen: Screen, env: Readonly<Record<string, strin
     },
     log(line) {
       draw.close();
-      screen.write(`${line}\n`);
+      screen.write(`${escapeControls(line)}\n`);
     },
     close: draw.close,
   };
@@ -74,7 +75,7 @@ function plainDrawing(screen: Screen): Drawing {
     show(view) {
       if (view.progress.seconds - lastAt < PLAIN_INTERVAL_SECONDS) return;
       lastAt = view.progress.seconds;
-      screen.write(`${renderPlain(view)}\n`);
+      screen.write(`${escapeControls(renderPlain(view))}\n`);
     },
     close() {},
   };

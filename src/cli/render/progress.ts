@@ -1,5 +1,5 @@
 /** The progress of a crawl: a few lines for a terminal, one line for a log, and the pace behind them. */
-import { formatDuration } from '../../core/format.ts';
+import { escapeControls, formatDuration } from '../../core/format.ts';
 import { donePages, openPages, type Progress } from '../../storage/reports/progress.ts';
 import { formatCount } from './text.ts';
 
@@ -60,7 +60,9 @@ function bar(done: number, found: number, width: number): string {
   return '█'.repeat(full) + '░'.repeat(cells - full);
 }
 
-function cut(line: string, width: number): string {
+/** Escaped first: that makes a line longer. */
+function cut(written: string, width: number): string {
+  const line = escapeControls(written);
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 }
 

@@ -1,11 +1,13 @@
 /** Text that every view uses: tables, counts, and points in time. */
-import { formatDuration } from '../../core/format.ts';
+import { escapeControls, formatDuration } from '../../core/format.ts';
 
 export type Cell = string | number;
 
-/** Text columns are aligned to the left, number columns to the right. */
+/** Text columns are aligned to the left, number columns to the right. Cells are escaped here, because that widens them. */
 export function renderTable(headers: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
-  const texts = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? formatCount(cell) : cell)));
+  const texts = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? formatCount(cell) : escapeControls(cell))),
+  );
   const isNumeric = headers.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
   const widths = headers.map((header, column) =>
     Math.max(header.length, ...texts.map((row) => row[column]?.length ?? 0)),

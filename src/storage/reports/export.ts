@@ -69,7 +69,7 @@ export async function* exportPages(db: Database, crawlId: string): AsyncGenerato
 
 /** JSON Lines: one object a line, dates in ISO 8601. */
 export async function* exportJsonl(db: Database, crawlId: string): AsyncGenerator<string> {
-  for await (const page of exportPages(db, crawlId)) yield `${JSON.stringify(page)}\n`;
+  for await (const page of exportPages(db, crawlId)) yield JSON.stringify(page);
 }
 
 type Batch = Awaited<ReturnType<typeof readBatch>>[number];

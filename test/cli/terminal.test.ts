@@ -1,0 +1,274 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { renderCrawl, renderCrawls, renderSummary } from '../../src/cli/render/crawl.ts';
+import { renderDomain, renderDomains } from '../../src/cli/render/domain.ts';
+import { renderPageReport } from '../../src/cli/render/page.ts';
+import { createDisplay } from '../../src/cli/render/progress-display.ts';
+import { renderProof } from '../../src/cli/render/proof.ts';
+import { renderTable } from '../../src/cli/render/text.ts';
+import { writeErr, writeOut, writeOutAll } from '../../src/cli/terminal.ts';
+import type { PageReport } from '../../src/storage/reports/page-report.ts';
+import { newThrottle, toStoredDomain, view } from '../../src/throttle/index.ts';
+import type { RecordedRequest } from '../../src/verify/index.ts';
+import { readSources } from '../architecture/sources.ts';
+import { CONFIG } from '../throttle/support.ts';
+import { RUNNING } from './support.ts';
+
+const NOW = new Date(2026, 0, 31, 14, 0, 0);
+
+/** What a site may put into a title, a type, a reason or a URL to give orders to a terminal. */
+const HOSTILE = [
+  '\x1b]52;c;ZXZpbA==\x07', // OSC: writes the clipboard
+  '\x1b[2J\x1b[31m', // CSI: clears the screen, and turns it red
+  '\x9b2J\x9d0;title\x9c', // the same in C1
+  '\r\n\b\x00\x7f\t\u0085', // C0, DEL, NEL
+  '\u202eevil\u202c\u2066x\u2069\u200e\u200f\u061c', // changes of direction
+  '\u2028\u2029', // line separators
+].join('');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+const CONTROL = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+let written = '';
+
+beforeEach(() => {
+  written = '';
+  const record = (text: string | Uint8Array): boolean => {
+    written += String(text);
+    return true;
+  };
+  vi.spyOn(process.stdout, 'write').mockImplementation(record);
+  vi.spyOn(process.stderr, 'write').mockImplementation(record);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** What remains apart from the line breaks between the lines. */
+function withoutLineBreaks(lines: number): string {
+  const parts = written.split('\n');
+  expect(parts).toHaveLength(lines + 1);
+  return parts.join('');
+}
+
+describe('a line goes out with every control character escaped', () => {
+  test.each([
+    ['standard output', writeOut],
+    ['standard error', writeErr],
+  ])('to %s', (_, write) => {
+    write(`a${HOSTILE}b`);
+    expect(withoutLineBreaks(1)).not.toMatch(CONTROL);
+    expect(written).toContain('a\\u001b]52;c;ZXZpbA==\\u0007\\u001b[2J');
+  });
+
+  test('and other scripts and symbols as they are', () => {
+    writeOut('日本語 ünï עברית العربية 🕸 👩‍💻 · █░ …');
+    expect(written).toBe('日本語 ünï עברית العربية 🕸 👩‍💻 · █░ …\n');
+  });
+
+  test('as JSON that means the same', () => {
+    const value = { title: HOSTILE, [HOSTILE]: ['\\', '"', HOSTILE] };
+    writeOut(JSON.stringify(value));
+    expect(withoutLineBreaks(1)).not.toMatch(CONTROL);
+    expect(JSON.parse(written)).toEqual(value);
+  });
+});
+
+test('an export has every control character escaped, one line per page', async () => {
+  vi.restoreAllMocks();
+  const chunks: string[] = [];
+  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    chunks.push(String(chunk));
+    return true;
+  });
+  await writeOutAll(
+    (async function* () {
+      yield JSON.stringify({ title: HOSTILE });
+      yield JSON.stringify({ title: 'b' });
+    })(),
+  );
+  written = chunks.join('');
+  expect(withoutLineBreaks(2)).not.toMatch(CONTROL);
+  expect(JSON.parse(written.split('\n')[0] ?? '')).toEqual({ title: HOSTILE });
+});
+
+describe('no control character of a site reaches the terminal from', () => {
+  const url = `https://example.org/${HOSTILE}`;
+  const progress = {
+    ...RUNNING,
+    status: 'Failed' as const,
+    reason: HOSTILE,
+    skipped: { [HOSTILE]: 1 },
+    cooling: [{ domain: HOSTILE, readyInMs: 1 }],
+  };
+  const request = (startedAtMs: number): RecordedRequest => ({
+    leaseId: `lease ${startedAtMs}`,
+    domain: HOSTILE,
+    crawlId: 'example',
+    url,
+    isRobots: false,
+    startedAtMs,
+    startedErrorMs: 0,
+    minGapMs: 1_000,
+    measuredFrom: null,
+    allowedBy: null,
+  });
+  const outage = { since: 0, until: NOW.getTime() + 1_000, failures: 1, error: HOSTILE, grewAfter: 0 };
+  const live = view(
+    { ...newThrottle(HOSTILE, CONFIG), openedAt: 0, outages: { [url]: outage } },
+    NOW.getTime(),
+  );
+  const stored = { ...toStoredDomain(newThrottle(HOSTILE, CONFIG), true), outages: { [url]: outage } };
+  const domains = [
+    { domain: HOSTILE, live, known: null },
+    { domain: HOSTILE, live: null, known: { name: HOSTILE, stored, writtenAt: NOW } },
+  ];
+  const work = { active: false, reason: HOSTILE } as const;
+  const page: PageReport = {
+    crawl: {
+      id: 'example',
+      status: 'Running',
+      maximumAttempts: 3,
+      window: 100,
+      warmup: null,
+      budget: null,
+    },
+    alsoIn: [],
+    attempts: [
+      {
+        id: 1n,
+        pageId: 1n,
+        attempt: 1,
+        outcome: 'Failed',
+        errorKind: HOSTILE,
+        error: HOSTILE,
+        statusCode: 200,
+        priority: 5,
+        startedAt: NOW,
+        finishedAt: NOW,
+        slotWaitMs: 0,
+        latencyMs: null,
+        bytes: null,
+        nextAttemptAt: null,
+        createdAt: NOW,
+      },
+    ],
+    before: null,
+    robotsFailure: { error: HOSTILE, since: NOW, retryAt: NOW },
+    chain: [{ url, step: 1 }],
+    page: {
+      id: 1n,
+      crawlId: 'example',
+      url,
+      urlHash: new Uint8Array(),
+      domain: HOSTILE,
+      kind: 'page',
+      status: 'Failed',
+      reason: HOSTILE,
+      depth: 1,
+      priority: 5,
+      rank: 0,
+      isSeed: false,
+      attempts: 1,
+      nextAttemptAt: null,
+      redirectTo: url,
+      statusCode: 200,
+      title: HOSTILE,
+      fetchedAt: NOW,
+    },
+  };
+  const disallowed = { kind: 'disallowed', domain: HOSTILE, request: request(0), why: HOSTILE } as const;
+  const gap = {
+    before: request(0),
+    after: request(900),
+    gapMs: 900,
+    clockErrorMs: 0,
+    requiredMs: 1_000,
+  };
+
+  test.each<[string, string[]]>([
+    ['amble crawl and cancel', renderSummary(progress)],
+    ['amble status', renderCrawls([{ progress: { ...progress, crawl: HOSTILE }, work }])],
+    [
+      'amble status of a crawl',
+      renderCrawl(
+        {
+          progress,
+          work,
+          domains: [{ domain: HOSTILE, found: 1, fetched: 0, failed: 1, open: 0, paused: false }],
+          open: [],
+        },
+        {},
+        NOW,
+      ),
+    ],
+    ['amble page', renderPageReport(page, { slot: null, domain: null, work }, NOW)],
+    ['amble domain', renderDomains(domains, NOW)],
+    ['amble domain of a running throttle', renderDomain({ domain: HOSTILE, live, known: null }, NOW)],
+    [
+      'amble verify',
+      renderProof(
+        {
+          requests: 2,
+          withinClockError: 0,
+          domains: [{ domain: HOSTILE, requests: 2, tightest: gap }],
+          violations: [
+            disallowed,
+            { kind: 'gap', domain: HOSTILE, ...gap },
+            { kind: 'attempts', crawlId: 'example', url, attempts: 4, allowed: 3 },
+          ],
+          violationCount: 3,
+        },
+        { everyDomain: true },
+      ),
+    ],
+  ])('%s', (_, lines) => {
+    expect(lines.join('')).toContain('52;c;ZXZpbA==');
+    for (const line of lines) writeOut(line);
+    expect(withoutLineBreaks(lines.length)).not.toMatch(CONTROL);
+  });
+
+  test.each([true, false])('the progress display (on a terminal: %s)', (isTTY) => {
+    let drawn = '';
+    const screen = { write: (text: string) => (drawn += text), isTTY, columns: 200 };
+    const display = createDisplay(screen, { NO_COLOR: '1' });
+    display.show(progress);
+    display.log(HOSTILE);
+    display.close();
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the display's own.
+    const own = /\x1b\[\d+A\r\x1b\[0J|\n/g;
+    expect(drawn).toContain('ZXZpbA==');
+    expect(drawn.replace(own, '')).not.toMatch(CONTROL);
+  });
+
+  test('a live line, which stays as narrow as the terminal', () => {
+    let drawn = '';
+    const screen = { write: (text: string) => (drawn += text), isTTY: true, columns: 40 };
+    createDisplay(screen, { NO_COLOR: '1' }).show(progress);
+    for (const line of drawn.split('\n')) expect(line.length).toBeLessThan(40);
+  });
+});
+
+test('a table stays aligned', () => {
+  const lines = renderTable(
+    ['Title', 'Count'],
+    [
+      [HOSTILE, 1],
+      ['b', 2],
+    ],
+  );
+  expect(new Set(lines.map((line) => line.length)).size).toBe(1);
+});
+
+test('only the terminal writes to standard output and standard error', () => {
+  const writers = readSources()
+    .filter(({ text }) => /process\.std(?:out|err)\b(?!\.isTTY)|console\.\w+\(/.test(text))
+    .map(({ path }) => path);
+  expect(writers).toEqual([
+    'src/cli/terminal.ts',
+    // Gives the stream to the progress display, which escapes what it draws.
+    'src/cli/watch-crawl.ts',
+    // In the script of a child process.
+    'src/embedded/temporal-binary.ts',
+  ]);
+});
