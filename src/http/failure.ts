@@ -23,9 +23,10 @@ export interface FailureContext {
 const MALFORMED_REQUEST =
   /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|UND_ERR_REQ_CONTENT_LENGTH_MISMATCH|ERR_INVALID_(ARG_TYPE|ARG_VALUE|CHAR|URL)|ERR_UNESCAPED_CHARACTERS)$/;
 
-/** Whether we built the request wrongly. Such an error is ours, and says nothing about the site. */
-export function isMalformedRequest(error: Error): boolean {
-  return MALFORMED_REQUEST.test(codeOf(error));
+/** If we built the request wrongly, the error is ours, and says nothing about the site. null: it is not that. */
+export function malformedRequest(error: Error, host: string): Error | null {
+  if (!MALFORMED_REQUEST.test(codeOf(error))) return null;
+  return new Error(`The request to ${host} was malformed: ${error.message}`, { cause: error });
 }
 
 export function describeFailure(error: Error, { host, phase }: FailureContext): Failure {

@@ -24,7 +24,7 @@ import {
   type ResponseExchange,
   type ResponseHeaders,
 } from './exchange.ts';
-import { describeBadBody, describeFailure, type Failure, isMalformedRequest } from './failure.ts';
+import { describeBadBody, describeFailure, type Failure, malformedRequest } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
 
 /** `startedAt` is on the clock that the gate uses. */
@@ -54,14 +54,9 @@ export type AcceptHead = (head: Buffer) => boolean;
 
 /** Rejects if the request itself is malformed, which is an error of ours and not a result of the site. */
 export function sendRequest(options: RequestOptions): Promise<Exchange> {
-  return new Promise((resolve, reject) => {
-    new Call(options, { resolve, reject }).dispatch();
+  return new Promise((resolve) => {
+    new Call(options, resolve).dispatch();
   });
-}
-
-interface Settle {
-  resolve(exchange: Exchange): void;
-  reject(error: Error): void;
 }
 
 interface Head {
@@ -75,7 +70,7 @@ interface Head {
 class Call implements Dispatcher.DispatchHandler {
   readonly #options: RequestOptions;
   readonly #url: URL;
-  readonly #promise: Settle;
+  readonly #resolve: (exchange: Exchange | Promise<never>) => void;
   readonly #onAbort = () =>
     this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was aborted.` });
   #controller: Dispatcher.DispatchController | null = null;
@@ -90,10 +85,10 @@ class Call implements Dispatcher.DispatchHandler {
   #totalTimer: NodeJS.Timeout | undefined;
   #settled = false;
 
-  constructor(options: RequestOptions, promise: Settle) {
+  constructor(options: RequestOptions, resolve: (exchange: Exchange | Promise<never>) => void) {
     this.#options = options;
     this.#url = new URL(options.url);
-    this.#promise = promise;
+    this.#resolve = resolve;
   }
 
   dispatch(): void {
@@ -135,7 +130,7 @@ class Call implements Dispatcher.DispatchHandler {
     }
     const verdict = this.#options.gate();
     if (!verdict.go) {
-      this.#resolve({
+      this.#settle({
         kind: 'refused',
         reason: verdict.reason,
         connected: this.#dispatch?.connected ?? false,
@@ -202,13 +197,11 @@ class Call implements Dispatcher.DispatchHandler {
 
   /** `_` is undefined if there never was a connection. */
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (isMalformedRequest(error)) {
-      const message = `The request to ${this.#url.host} was malformed: ${error.message}`;
-      this.#settle(() => this.#promise.reject(new Error(message, { cause: error })));
-      return;
-    }
+    if (this.#settled) return;
+    const malformed = malformedRequest(error, this.#url.host);
     const phase = this.#startedAt === null ? 'connecting' : this.#head === null ? 'waiting' : 'reading';
-    this.#fail(describeFailure(error, { host: this.#url.host, phase }));
+    if (malformed !== null) this.#settle(Promise.reject(malformed));
+    else this.#fail(describeFailure(error, { host: this.#url.host, phase }));
   }
 
   #finish(head: Head, collected: CollectedBody): void {
@@ -235,7 +228,7 @@ class Call implements Dispatcher.DispatchHandler {
   ): void {
     const startedAt = this.#startedAt;
     if (startedAt === null) return;
-    this.#resolve({
+    this.#settle({
       kind: 'response',
       startedAt,
       status,
@@ -251,7 +244,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: Failure): void {
-    this.#resolve({
+    this.#settle({
       kind: 'error',
       ...failure,
       startedAt: this.#startedAt,
@@ -260,11 +253,7 @@ class Call implements Dispatcher.DispatchHandler {
     });
   }
 
-  #resolve(exchange: Exchange): void {
-    this.#settle(() => this.#promise.resolve(exchange));
-  }
-
-  #settle(settlePromise: () => void): void {
+  #settle(exchange: Exchange | Promise<never>): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#headersTimer);
@@ -274,7 +263,7 @@ class Call implements Dispatcher.DispatchHandler {
     this.#body?.destroy();
     // Closes the connection after a cut or a refusal. Has no effect once the response has ended.
     this.#controller?.abort(new Error('the request is settled'));
-    settlePromise();
+    this.#resolve(exchange);
   }
 
   #endDispatch(): void {
