@@ -32,6 +32,10 @@ export class ContentStoreUnavailable extends Error {
 /** Larger than most compressed bodies. */
 const PROBE_BYTES = 1024 * 1024;
 
+/** For the user of the workers alone: what was crawled may be an intranet's, or behind a login. */
+const PRIVATE_DIRECTORY = 0o700;
+const PRIVATE_FILE = 0o600;
+
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
@@ -42,8 +46,8 @@ export function openContentStore(directory: string): ContentStore {
   const probe = async (): Promise<void> => {
     const path = join(directory, `probe.${randomUUID()}.tmp`);
     try {
-      await mkdir(directory, { recursive: true });
-      await writeFile(path, Buffer.alloc(PROBE_BYTES));
+      await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+      await writeFile(path, Buffer.alloc(PROBE_BYTES), { mode: PRIVATE_FILE });
     } catch (error) {
       throw writeError('A probe', path, error);
     } finally {
@@ -68,7 +72,7 @@ export function openContentStore(directory: string): ContentStore {
       // A derived object was not synced, so an existing file may be empty after a power failure: write it again.
       if (!derived && (await exists(path))) return key;
       try {
-        await mkdir(dirname(path), { recursive: true });
+        await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
         await writeAtomically(path, await compress(bytes), !derived);
       } catch (error) {
         throw writeError(`Content ${key}`, path, error);
@@ -118,7 +122,7 @@ export function openContentStore(directory: string): ContentStore {
 async function writeAtomically(path: string, bytes: Buffer, synced: boolean): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    const file = await open(temporary, 'wx');
+    const file = await open(temporary, 'wx', PRIVATE_FILE);
     try {
       await file.writeFile(bytes);
       // Before the rename: after a power failure the name must not refer to an empty file.

@@ -27,6 +27,18 @@ describe('the content store', () => {
     return chunks;
   };
 
+  test('is readable by its user alone', async () => {
+    await store.probe();
+    await store.put(Buffer.from('<p>hello</p>'));
+    await store.put(Buffer.from('{}'), { derived: true });
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    expect(entries).toHaveLength(7);
+    for (const entry of entries) {
+      const { mode } = await stat(join(entry.parentPath, entry.name));
+      expect((mode & 0o777).toString(8)).toBe(entry.isDirectory() ? '700' : '600');
+    }
+  });
+
   test('returns what was stored, by its SHA-256', async () => {
     const bytes = Buffer.from('some page\0\xff');
     const key = await store.put(bytes);
