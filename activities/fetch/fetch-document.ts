@@ -28,7 +28,7 @@ export async function fetchDocument(
   // A body that cannot be stored is not requested: the site would have to send it again.
   if (deps.dependencies.store.unavailable) {
     return {
-      kind: 'held',
+      kind: 'deferred',
       until: Date.now() + STORE_RETRY_MS,
       reason: 'The content store cannot be written to.',
     };

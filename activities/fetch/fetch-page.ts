@@ -74,7 +74,7 @@ async function useLease(deps: Deps, input: FetchInput, lease: LeaseKeeper): Prom
         hop: 0,
       });
     }
-    case 'held':
+    case 'deferred':
     case 'refused':
       return decision;
     case 'disallowed':

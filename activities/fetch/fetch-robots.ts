@@ -29,7 +29,7 @@ import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
 import { agentFor, forbiddenReport, OWN_STALL } from './fetch-document.ts';
 import { claimMs } from './robots-decision.ts';
-import { holdOrigin } from './robots-unavailable.ts';
+import { deferOrigin } from './robots-unavailable.ts';
 
 /** RFC 9309, 2.3.1.2: at least five redirects are followed; beyond that the file counts as unavailable. */
 const MAX_HOPS = 5;
@@ -114,7 +114,7 @@ export async function fetchRobots(
         },
       };
     case 'unreachable':
-      return holdOrigin(deps, {
+      return deferOrigin(deps, {
         origin: target.origin,
         pageId: input.pageId,
         statusCode,

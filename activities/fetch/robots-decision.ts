@@ -13,7 +13,7 @@ export type RobotsDecision =
   | { kind: 'fetch'; allowedBy: AllowedBy }
   /** The rules are missing or old, and this page is the one to fetch them. */
   | { kind: 'read-robots' }
-  | { kind: 'held'; until: number; reason: string }
+  | { kind: 'deferred'; until: number; reason: string }
   /** The lease has a shorter gap than the site now asks for: the next one will have the right one. */
   | { kind: 'refused'; reason: string }
   | { kind: 'disallowed'; reason: string };
@@ -45,16 +45,16 @@ export async function decideByRobots(
   switch (stored.kind) {
     case 'claimed':
       return { kind: 'read-robots' };
-    case 'held':
+    case 'deferred':
       // Another page is fetching it right now: not a failure.
       if (stored.beingFetched) {
         const until = Math.min(stored.until, Date.now() + CLAIM_POLL_MS);
-        return { kind: 'held', until, reason: stored.why };
+        return { kind: 'deferred', until, reason: stored.why };
       }
       if (await isPatienceOver(deps, pageId, stored.failingForMs)) {
         return { kind: 'disallowed', reason: givenUp(stored.why, stored.failingForMs) };
       }
-      return { kind: 'held', until: stored.until, reason: stored.why };
+      return { kind: 'deferred', until: stored.until, reason: stored.why };
     case 'rules': {
       const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
       if (stored.body === null) return fetch;

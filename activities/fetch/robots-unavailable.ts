@@ -8,11 +8,11 @@ import { givenUp, isPatienceOver } from './robots-decision.ts';
 
 /** Called by a page whose robots.txt was redirected to a host that is known to be down, so that no other page probes it. */
 export function createRecordRobotsUnavailable(deps: Deps): Activities['recordRobotsUnavailable'] {
-  return (unavailable) => holdOrigin(deps, { ...unavailable, statusCode: null, keepRunningBackoff: true });
+  return (unavailable) => deferOrigin(deps, { ...unavailable, statusCode: null, keepRunningBackoff: true });
 }
 
-/** Holds the pages of the origin, unless older rules are known. */
-export async function holdOrigin(
+/** Defers the pages of the origin, unless older rules are known. */
+export async function deferOrigin(
   deps: Pick<Deps, 'db' | 'config'>,
   {
     origin,
@@ -23,14 +23,14 @@ export async function holdOrigin(
 ): Promise<RobotsUnavailableResult> {
   const { robots, throttle } = deps.config;
   const maxBlockMs = jitteredEnd(0, throttle.maxRetryAfterMs, () => 1);
-  const hold = await saveRobotsFailure(deps.db, origin, { error, ...options, ...robots, maxBlockMs });
+  const backoff = await saveRobotsFailure(deps.db, origin, { error, ...options, ...robots, maxBlockMs });
   // The last known rules stay in force, for this page as for every other.
-  if (hold.rulesKnown) return { kind: 'robots-read' };
+  if (backoff.rulesKnown) return { kind: 'robots-read' };
   const reason = `robots.txt of ${origin}: ${error}`;
   // The page that tries must give up too, or its crawl would never end.
-  if (await isPatienceOver(deps, pageId, hold.failingForMs))
-    return blocked(givenUp(reason, hold.failingForMs));
-  return { kind: 'held', until: hold.until, reason };
+  if (await isPatienceOver(deps, pageId, backoff.failingForMs))
+    return blocked(givenUp(reason, backoff.failingForMs));
+  return { kind: 'deferred', until: backoff.until, reason };
 }
 
 /** An attempt that robots.txt forbids. */

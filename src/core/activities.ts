@@ -72,7 +72,7 @@ export type FetchOutcome =
   | { kind: 'robots-read' }
   | { kind: 'robots-moved'; hop: RobotsHop }
   /** Nobody may fetch this page before then. */
-  | { kind: 'held'; until: number; reason: string }
+  | { kind: 'deferred'; until: number; reason: string }
   /**
    * Something on our side failed. `sent`: a request may have gone out. `counts`: towards the limit for a page, because its
    * request was lost or because only a bug explains the failure; a worker that shuts down never counts.
@@ -159,7 +159,7 @@ export interface RobotsUnavailable {
 }
 
 /** Old rules stay in force (as if they had just been read), or the page waits, or it has waited for too long. */
-export type RobotsUnavailableResult = Extract<FetchOutcome, { kind: 'robots-read' | 'held' | 'attempt' }>;
+export type RobotsUnavailableResult = Extract<FetchOutcome, { kind: 'robots-read' | 'deferred' | 'attempt' }>;
 
 export interface OpenedCrawl {
   settings: PageSettings;

@@ -9,7 +9,7 @@ export type RobotsResponse =
   | { kind: 'allow-all' }
   /** To be followed, which takes another slot. */
   | { kind: 'redirect'; to: string }
-  /** It is unknown what is allowed, so nothing is: the origin's pages are held. */
+  /** It is unknown what is allowed, so nothing is: the origin's pages are deferred. */
   | { kind: 'unreachable'; reason: string };
 
 /** Whether the body matters. For any other status the headers are enough. */

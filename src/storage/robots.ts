@@ -8,7 +8,7 @@ export type StoredRobots =
   /** The caller must fetch it now: nobody else will until the claim expires. */
   | { kind: 'claimed' }
   /** No page may be fetched before `until`: robots.txt is being fetched, or was unavailable. */
-  | { kind: 'held'; until: number; why: string; beingFetched: boolean; failingForMs: number };
+  | { kind: 'deferred'; until: number; why: string; beingFetched: boolean; failingForMs: number };
 
 interface RobotsRow {
   body: string | null;
@@ -47,16 +47,16 @@ export async function lookUpRobots(db: Database, lookup: RobotsLookup): Promise<
   const now = await readRow(db, origin, lookup);
   const stale = now ? rulesIn(now) : null;
   if (stale) return stale;
-  const held = now?.retry_at?.getTime() ?? 0;
+  const retryAt = now?.retry_at?.getTime() ?? 0;
   const claimed = now?.claimed_until?.getTime() ?? 0;
   return {
-    kind: 'held',
-    until: Math.max(held, claimed),
+    kind: 'deferred',
+    until: Math.max(retryAt, claimed),
     why:
-      held > claimed
+      retryAt > claimed
         ? `robots.txt of ${origin}: ${now?.error ?? 'unavailable'}`
         : `robots.txt of ${origin} is being fetched`,
-    beingFetched: held <= claimed,
+    beingFetched: retryAt <= claimed,
     failingForMs: now?.failing_for_ms ?? 0,
   };
 }

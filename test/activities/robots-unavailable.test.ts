@@ -1,7 +1,7 @@
 /** When a page gives up waiting for a robots.txt that is unavailable. */
 import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
-import { holdOrigin } from '../../activities/fetch/robots-unavailable.ts';
+import { deferOrigin } from '../../activities/fetch/robots-unavailable.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createRobotsRulesCache } from '../../src/robots/index.ts';
 import { lookUpRobots } from '../../src/storage/robots.ts';
@@ -30,12 +30,12 @@ async function failedOnce(host: string, agoMs: number): Promise<void> {
 }
 
 const failAgain = (host: string, pageId: string) =>
-  holdOrigin(
+  deferOrigin(
     { db: db(), config },
     { origin: `http://${host}`, pageId, statusCode: 503, error: 'answered 503.' },
   );
 
-/** Asked while the hold lasts that the last failure brought. */
+/** Asked while the backoff after the last failure is running. */
 const decide = (host: string, pageId: string) =>
   decideByRobots(
     { db: db(), config, robotsRules: createRobotsRulesCache() },
@@ -63,15 +63,15 @@ test('a page of a new crawl waits a day of its own, whatever failed before', asy
   const host = 'yesterday.test';
   await failedOnce(host, 24.5 * HOUR_MS);
   const [young, old] = [await pageOf(host, 60_000), await pageOf(host, 24.5 * HOUR_MS)];
-  expect(await failAgain(host, young)).toMatchObject({ kind: 'held' });
-  expect(await decide(host, young)).toMatchObject({ kind: 'held' });
+  expect(await failAgain(host, young)).toMatchObject({ kind: 'deferred' });
+  expect(await decide(host, young)).toMatchObject({ kind: 'deferred' });
   expect(await decide(host, old)).toMatchObject({ kind: 'disallowed' });
 });
 
-test('an old page is held if robots.txt has only just begun to fail', async () => {
+test('an old page is deferred if robots.txt has only just started to fail', async () => {
   const host = 'lately.test';
   await failedOnce(host, 60_000);
   const page = await pageOf(host, 48 * HOUR_MS);
-  expect(await failAgain(host, page)).toMatchObject({ kind: 'held' });
-  expect(await decide(host, page)).toMatchObject({ kind: 'held' });
+  expect(await failAgain(host, page)).toMatchObject({ kind: 'deferred' });
+  expect(await decide(host, page)).toMatchObject({ kind: 'deferred' });
 });

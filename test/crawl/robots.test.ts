@@ -154,7 +154,7 @@ describe('robots.txt', () => {
     }
   });
 
-  it('that moved to a host that is down is unavailable: its pages are held until it can be read', async () => {
+  it('that moved to a host that is down is unavailable: its pages are deferred until it can be read', async () => {
     const gone = await startWeb({ gone: flatSite(0) });
     await gone.stop();
     let there: string | null = gone.url('gone', '/robots.txt');
@@ -177,7 +177,7 @@ describe('robots.txt', () => {
     );
   });
 
-  it('that moved to a paused host is unavailable: its pages are held until it can be read', async () => {
+  it('that moved to a paused host is unavailable: its pages are deferred until it can be read', async () => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
         path === '/robots.txt' ? moved(web.url('paused', '/robots.txt')) : undefined,

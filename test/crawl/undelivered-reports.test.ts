@@ -115,8 +115,8 @@ it('a timeout while this process was stalled costs no attempt and teaches the th
   });
 });
 
-it('a robots.txt that timed out while this process was stalled does not hold its site', async () => {
-  // If it were held, this test would time out.
+it('a robots.txt that timed out while this process was stalled does not defer the pages of its site', async () => {
+  // If they were deferred, this test would time out.
   const { pages, crawlId } = await crawl(lateOnce('/robots.txt'));
   expect(pages).toEqual({ Fetched: 1 });
   const paths = (await requestsOf(crawlId)).map(({ url }) => new URL(url).pathname);

@@ -45,8 +45,8 @@ export const EVIDENCE = {
     'completed',
   ],
   /** robots.txt answers 503. */
-  'held.page': [
-    'completed fetchPage held',
+  'deferred.page': [
+    'completed fetchPage deferred',
     'local persistPage',
     'timer started',
     'timer fired',

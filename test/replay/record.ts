@@ -117,11 +117,11 @@ describe('with usual settings', () => {
       () => crawlAndKeep('redirected.page', '/'),
     ));
 
-  it('held', () =>
+  it('deferred', () =>
     onWeb(
       (path, { count }) =>
         path === '/robots.txt' ? { status: count === 1 ? 503 : 404 } : { body: 'A page.' },
-      () => crawlAndKeep('held.page', '/'),
+      () => crawlAndKeep('deferred.page', '/'),
     ));
 
   it('sitemap', () =>

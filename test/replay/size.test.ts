@@ -19,7 +19,7 @@ function countLines(name: HistoryName, beginning: string): number {
   return summarize(load(name)).filter((line) => line.startsWith(beginning)).length;
 }
 
-test.each<HistoryName>(['granted.page', 'queued.page', 'redirected.page', 'retried.page', 'held.page'])(
+test.each<HistoryName>(['granted.page', 'queued.page', 'redirected.page', 'retried.page', 'deferred.page'])(
   '%s has no more events than documented',
   (name) => {
     const requests = countLines(name, 'scheduled fetchPage');

@@ -54,9 +54,9 @@ const letTimePass = (ms: number) => db().$executeRaw`
 test('of 50 pages of a new origin, exactly one claims its robots.txt and the others wait', async () => {
   const answers = await atOnce(50, () => consult());
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
-  const held = answers.filter((answer) => answer.kind === 'held');
-  expect(held).toHaveLength(49);
-  for (const { until, why } of held) {
+  const deferred = answers.filter((answer) => answer.kind === 'deferred');
+  expect(deferred).toHaveLength(49);
+  for (const { until, why } of deferred) {
     expect(until).toBeGreaterThan(Date.now());
     expect(why).toBe(`robots.txt of ${origin} is being fetched`);
   }
@@ -84,7 +84,7 @@ test('rules are stored once as long as they and the limit of their Crawl-delay s
 
 test('a claim expires, is released, or is extended', async () => {
   expect(await consult()).toEqual({ kind: 'claimed' });
-  expect(await consult()).toMatchObject({ kind: 'held' });
+  expect(await consult()).toMatchObject({ kind: 'deferred' });
   await letTimePass(CLAIM_MS);
   expect(await consult()).toEqual({ kind: 'claimed' });
 
@@ -93,7 +93,7 @@ test('a claim expires, is released, or is extended', async () => {
 
   await extendRobotsClaim(db(), origin, 2 * CLAIM_MS);
   await letTimePass(CLAIM_MS);
-  expect(await consult()).toMatchObject({ kind: 'held' });
+  expect(await consult()).toMatchObject({ kind: 'deferred' });
 });
 
 test('one page claims the refresh of old rules, which stay in force while it runs or fails', async () => {
@@ -113,7 +113,7 @@ test('one page claims the refresh of old rules, which stay in force while it run
 
 test('a page that has just tried uses old rules instead of trying forever', async () => {
   await consult();
-  expect(await consult({ acceptStale: true })).toMatchObject({ kind: 'held' });
+  expect(await consult({ acceptStale: true })).toMatchObject({ kind: 'deferred' });
   await rules('old', 0);
   expect(await consult({ acceptStale: true })).toMatchObject({ kind: 'rules', body: 'old' });
   expect(await consult()).toEqual({ kind: 'claimed' });
@@ -155,8 +155,8 @@ test('the backoff of an unavailable robots.txt doubles with each failure, up to 
     holds.push(Math.round((until - Date.now()) / 60_000));
   }
   expect(holds).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 240, 240, 240, 240]);
-  const held = await consult();
-  expect(held).toMatchObject({ kind: 'held', why: `robots.txt of ${origin}: answered 503` });
+  const deferred = await consult();
+  expect(deferred).toMatchObject({ kind: 'deferred', why: `robots.txt of ${origin}: answered 503` });
 });
 
 test('failures are counted until a success', async () => {
@@ -167,7 +167,7 @@ test('failures are counted until a success', async () => {
   await letTimePass(FAILURE.retryMs);
   const again = await saveRobotsFailure(db(), origin, FAILURE);
   expect(again.failingForMs).toBeGreaterThanOrEqual(FAILURE.retryMs);
-  expect(await consult()).toMatchObject({ kind: 'held', beingFetched: false });
+  expect(await consult()).toMatchObject({ kind: 'deferred', beingFetched: false });
 
   await rules('at last');
   const row = await db().robots.findUniqueOrThrow({ where: { origin } });
@@ -224,13 +224,13 @@ test('a claim is distinguished from a failure, however long the origin failed be
   await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(FAILURE.retryMs);
   expect(await consult()).toEqual({ kind: 'claimed' });
-  expect(await consult()).toMatchObject({ kind: 'held', beingFetched: true });
+  expect(await consult()).toMatchObject({ kind: 'deferred', beingFetched: true });
 });
 
 test('after a backoff exactly one page claims robots.txt, as for a new origin', async () => {
   await consult();
   await saveRobotsFailure(db(), origin, FAILURE);
-  expect(await consult()).toMatchObject({ kind: 'held' });
+  expect(await consult()).toMatchObject({ kind: 'deferred' });
   await letTimePass(FAILURE.retryMs);
   const answers = await atOnce(10, () => consult());
   expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);

@@ -161,7 +161,7 @@ class PageVisit {
         this.robotsHop = result.hop;
         this.atFront = true;
         return true;
-      case 'held':
+      case 'deferred':
         this.robotsHop = null;
         return this.wait(result.until, result.reason);
       case 'internal-error':
