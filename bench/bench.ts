@@ -7,6 +7,7 @@ import { parse } from './parse.ts';
 import { polite } from './polite.ts';
 import { rate } from './rate.ts';
 import { scale } from './scale.ts';
+import { stalls } from './stalls.ts';
 import { workers } from './workers.ts';
 
 const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
@@ -15,6 +16,7 @@ const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
   parse,
   frontier,
   scale,
+  stalls,
   workers,
 };
 

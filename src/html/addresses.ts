@@ -26,7 +26,11 @@ export function resolveAddresses(
   { url, rules, encoding }: { url: string; rules: UrlRules; encoding: string },
 ): PageAddresses {
   const baseUrl = urlOrNull(normaliseUrl(base?.attribs.href ?? '', url)) ?? url;
-  const resolve = cached((href) => normaliseUrl(inEncoding(href, encoding), baseUrl, rules), rules);
+  const resolve = cached((href) => {
+    // Encoding comes after the check of the length, which refuses what would take long to encode.
+    const text = href.length > 4 * rules.maxLength ? href : inEncoding(href, encoding);
+    return normaliseUrl(text, baseUrl, rules);
+  }, rules);
   const canonical = linkElements.find((link) => hasWord(link.attribs.rel, 'canonical'))?.attribs.href;
   const refresh = parseRefresh(httpEquiv(metas.filter(isOutsideNoscript), 'refresh') ?? '');
   const refreshUrl = refresh === null ? null : urlOrNull(resolve(refresh.target));
@@ -44,8 +48,7 @@ function cached(resolve: PageAddresses['resolve'], { maxLength }: UrlRules): Pag
   const known = new Map<string, NormalisedUrl>();
   return (href) => {
     // A longer one may be refused for its length after escaping, which includes the fragment.
-    if (href.length > maxLength / 4) return resolve(href);
-    const key = withoutFragment(href);
+    const key = href.length > maxLength / 4 ? href : withoutFragment(href);
     const before = known.get(key);
     if (before !== undefined) return before;
     const target = resolve(key);

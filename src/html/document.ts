@@ -3,18 +3,18 @@ import { load } from 'cheerio';
 import { type ChildNode, DomHandler } from 'domhandler';
 import { Parser as XmlParser } from 'htmlparser2';
 import { hasTooManyAttributes } from './attribute-limit.ts';
-import { DocumentTooComplexError, ParseLimits } from './parse-limits.ts';
+import { type Deadline, DocumentTooComplexError, ParseLimits } from './parse-limits.ts';
 import { createTreeAdapter } from './tree-adapter.ts';
 import { type Document, isElement } from './walk.ts';
 
 export interface TreeOptions {
   contentType: string | undefined;
-  timeoutMs: number;
+  deadline: Deadline;
 }
 
 /** Throws DocumentTooComplexError or ParseTimeoutError instead of exceeding its limits. */
-export function parseDocument(text: string, { contentType, timeoutMs }: TreeOptions): Document {
-  const limits = () => new ParseLimits({ length: text.length, timeoutMs });
+export function parseDocument(text: string, { contentType, deadline }: TreeOptions): Document {
+  const limits = () => new ParseLimits({ length: text.length, deadline });
   return (isXhtml(contentType) ? parseXhtml(text, limits()) : null) ?? parseHtml(text, limits());
 }
 

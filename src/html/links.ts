@@ -32,7 +32,12 @@ export interface LinkRules {
 
 const MAX_ANCHOR_LENGTH = 200;
 const MAX_REL_LENGTH = 100;
-const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
+
+/** Words are separated by white space. Authors also write commas. */
+const NOFOLLOW = /(?:^|[\s,])nofollow(?:[\s,]|$)/i;
+
+/** What is read of an attribute: the elements of a page may all share one of half a megabyte. */
+const MAX_READ_LENGTH = 1_000;
 
 /** Indented markup is mostly white space, which is collapsed afterwards. */
 const RAW_ANCHOR_LENGTH = 4 * MAX_ANCHOR_LENGTH;
@@ -61,8 +66,7 @@ export class LinkCollector {
       return;
     }
     const rel = relOf(element);
-    // Searched in the whole attribute; only what is stored is cut.
-    const nofollow = NOFOLLOW.test(element.attribs.rel ?? '');
+    const nofollow = NOFOLLOW.test(startOf(element.attribs.rel));
     const known = this.links.get(target.url);
     if (known === undefined) {
       this.linksFound += 1;
@@ -82,10 +86,14 @@ export class LinkCollector {
 function anchorOf(element: Element): string {
   return (
     collapseWhitespace(innerText(element, RAW_ANCHOR_LENGTH), MAX_ANCHOR_LENGTH) ||
-    collapseWhitespace(element.attribs.title ?? '', MAX_ANCHOR_LENGTH)
+    collapseWhitespace(startOf(element.attribs.title), MAX_ANCHOR_LENGTH)
   );
 }
 
 function relOf(element: Element): string | null {
-  return collapseWhitespace(element.attribs.rel ?? '', MAX_REL_LENGTH).toLowerCase() || null;
+  return collapseWhitespace(startOf(element.attribs.rel), MAX_REL_LENGTH).toLowerCase() || null;
+}
+
+function startOf(attribute = ''): string {
+  return attribute.slice(0, MAX_READ_LENGTH);
 }

@@ -22,6 +22,8 @@ const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
 /** Enough for the text of any honest link; one that wraps half the page is not read to its end. */
 const MAX_TEXT_NODES = 500;
 
+const MAX_INDENTATION = 10_000;
+
 /** Honest documents have fewer. */
 export const MAX_HEADINGS = 200;
 
@@ -50,17 +52,16 @@ export function findPageElements(document: Document): PageElements {
         found.html ??= node;
         break;
       case 'base':
-        if (node.attribs.href !== undefined) found.base ??= node;
+        if (node.attribs.href !== undefined && isHtml(node)) found.base ??= node;
         break;
       case 'title':
-        // An <svg> has titles too. Only the HTML parser sets namespaces.
-        if ((node.namespace ?? HTML_NAMESPACE) === HTML_NAMESPACE) found.title ??= node;
+        if (isHtml(node)) found.title ??= node;
         break;
       case 'meta':
         found.metas.push(node);
         break;
       case 'link':
-        found.linkElements.push(node);
+        if (isHtml(node)) found.linkElements.push(node);
         break;
       case 'a':
       case 'area':
@@ -95,23 +96,37 @@ export function findPageElements(document: Document): PageElements {
   return found;
 }
 
+/** An <svg> has titles too, and its <base> and <link> mean nothing. Only the HTML parser sets namespaces. */
+function isHtml({ namespace = HTML_NAMESPACE }: Element): boolean {
+  return namespace === HTML_NAMESPACE;
+}
+
 export function isHeading(name: string): boolean {
   return HEADING.test(name);
 }
 
-/** The text of an element, with the descriptions of images. Stops soon after `length` characters. */
+/**
+ * The first `length` characters of an element's text, with the descriptions of images. Takes no more of a text than fits:
+ * 200 nested headings may all contain the same one of half a megabyte.
+ */
 export function innerText(element: Element, length: number): string {
   let text = '';
   let nodes = 0;
+  const add = (more: string): void => {
+    // Indentation before the first word would take the place of the words.
+    const words = text === '' ? more.slice(0, MAX_INDENTATION).trimStart() : more;
+    text += words.slice(0, length - text.length);
+  };
   walk(element, (node) => {
     nodes += 1;
-    if (node.type === 'text') text += node.data;
+    if (node.type === 'text') add(node.data);
     else if (node.type === 'script' || node.type === 'style') return 'skip';
     else if (isElement(node)) {
-      if (node.name === 'br') text += ' ';
-      if (node.name === 'img' && node.attribs.alt !== undefined) text += ` ${node.attribs.alt} `;
+      if (node.name === 'br') add(' ');
+      if (node.name === 'img' && node.attribs.alt !== undefined)
+        add(` ${node.attribs.alt.slice(0, length)} `);
     }
-    return text.length > length || nodes >= MAX_TEXT_NODES ? 'stop' : 'enter';
+    return text.length >= length || nodes >= MAX_TEXT_NODES ? 'stop' : 'enter';
   });
   return text;
 }

@@ -7,7 +7,7 @@ import { parseDocument, type TreeOptions } from './document.ts';
 import { LinkCollector, type PageLinks } from './links.ts';
 import { mainText } from './main-text.ts';
 import { findPageElements, httpEquiv, innerText, metaContents, type PageElements } from './page-elements.ts';
-import { DocumentTooComplexError, ParseTimeoutError } from './parse-limits.ts';
+import { Deadline, DocumentTooComplexError, ParseTimeoutError } from './parse-limits.ts';
 import { extractLinks, extractPage } from './streaming-extract.ts';
 import { collapseWhitespace } from './text.ts';
 import type { Document, Element } from './walk.ts';
@@ -56,9 +56,9 @@ const MAX_HEADING_LENGTH = 300;
 const MAX_LANGUAGE_LENGTH = 35;
 
 export interface ParseOptions {
-  /** Limit for building the tree. A document that takes longer is read without one, */
+  /** Limit for building the tree. A document that takes longer is read without one. */
   treeTimeoutMs?: number;
-  /** or, if this is set, not at all: ParseTimeoutError is thrown. */
+  /** The limit is for everything, and ParseTimeoutError is thrown at its end. */
   throwOnTimeout?: boolean;
 }
 
@@ -67,13 +67,22 @@ export function parsePage(
   { treeTimeoutMs = Number.POSITIVE_INFINITY, throwOnTimeout = false }: ParseOptions = {},
 ): ParsedPage {
   const { body, url, contentType, maxLinks, rules } = source;
+  const deadline = new Deadline(treeTimeoutMs);
+  const checkTime = (): void => {
+    if (throwOnTimeout && deadline.hasPassed()) throw new ParseTimeoutError();
+  };
   const { text: html, encoding } = decodeHtml(body, contentType);
-  const document = buildTree(html, { contentType, timeoutMs: treeTimeoutMs }, throwOnTimeout);
-  const { elements, text } = document === null ? extractPage(html) : readTree(document);
+  const document = buildTree(html, { contentType, deadline }, throwOnTimeout);
+  const { elements, text } = document === null ? extractPage(html) : readTree(document, checkTime);
+  checkTime();
   const { canonical, refreshTo, ...addresses } = resolveAddresses(elements, { url, rules, encoding });
   const collector = new LinkCollector({ maxLinks, ...addresses });
-  if (document === null) extractLinks(html, (anchor) => collector.add(anchor));
-  else for (const anchor of elements.anchors) collector.add(anchor);
+  const addLink = (anchor: Element): void => {
+    checkTime();
+    collector.add(anchor);
+  };
+  if (document === null) extractLinks(html, addLink);
+  else for (const anchor of elements.anchors) addLink(anchor);
   return { ...factsOf(source, elements), text, canonical, refreshTo, ...collector.found() };
 }
 
@@ -88,8 +97,9 @@ function buildTree(html: string, options: TreeOptions, throwOnTimeout: boolean):
   }
 }
 
-function readTree(document: Document): { elements: PageElements; text: string } {
+function readTree(document: Document, checkTime: () => void): { elements: PageElements; text: string } {
   const elements = findPageElements(document);
+  checkTime();
   return { elements, text: mainText(document, elements) };
 }
 

@@ -43,9 +43,10 @@ export function extractPage(html: string): StreamedPage {
     if (tag.name === 'template') templates += 1;
     if (templates > 0) return;
     if (tag.name === 'html') elements.html ??= new Element('html', tag.attribs);
-    else if (tag.name === 'base' && tag.attribs.href !== undefined) elements.base ??= element(tag);
+    else if (tag.name === 'base' && tag.attribs.href !== undefined && hiddenIn !== 'svg')
+      elements.base ??= element(tag);
     else if (tag.name === 'title' && hiddenIn !== 'svg') elements.title ??= capture.begin(tag);
-    else if (tag.name === 'link' && elements.linkElements.length < MAX_METAS)
+    else if (tag.name === 'link' && hiddenIn !== 'svg' && elements.linkElements.length < MAX_METAS)
       elements.linkElements.push(element(tag));
     else if (tag.name === 'meta' && elements.metas.length < MAX_METAS) {
       // A refresh in it leads to a page that asks for scripts.

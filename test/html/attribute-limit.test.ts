@@ -33,6 +33,12 @@ test.each([
     expect(hasTooManyAttributes(`<p>${begin}${attributes(MAX + 1, attribute)}>`, MAX)).toBe(true);
 });
 
+test.each(['<i', '</i'])('many tags with many attributes are too many together: %s', (begin) => {
+  const tag = `${begin}${attributes(1_900, (n) => ` a${n}`)}>`;
+  expect(hasTooManyAttributes(tag)).toBe(false);
+  expect(hasTooManyAttributes(tag.repeat(10))).toBe(true);
+});
+
 test('many tags with few attributes are not too many', () => {
   const tag = `<i${attributes(MAX, (n) => ` a${n}="${n}"`)}>x</i>`;
   expect(hasTooManyAttributes(`a < b ${tag.repeat(100)}`, MAX)).toBe(false);

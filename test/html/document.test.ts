@@ -2,6 +2,7 @@ import { load } from 'cheerio';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDocument } from '../../src/html/document.ts';
+import { Deadline } from '../../src/html/parse-limits.ts';
 import { type Document, isElement, walk } from '../../src/html/walk.ts';
 import { html, SEED } from '../fuzz/arbitraries.ts';
 
@@ -125,7 +126,7 @@ const crumbs = fc
 test('the limited tree adapter builds the same tree as the one of cheerio', () => {
   fc.assert(
     fc.property(crumbs, (text) => {
-      const ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
+      const ours = parseDocument(text, { contentType: 'text/html', deadline: new Deadline(60_000) });
       expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
     }),
     { seed: SEED, numRuns: 5_000 },
@@ -135,7 +136,7 @@ test('the limited tree adapter builds the same tree as the one of cheerio', () =
 test('the first of several attributes with one name counts, however many there are', () => {
   const many = Array.from({ length: 100 }, (_, n) => `a${n % 70}=${n}`).join(' ');
   const text = `<p ${many} A3=x><a href=/x ${many} HREF=/y></a ${many}><i ${many}>`;
-  const ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
+  const ours = parseDocument(text, { contentType: 'text/html', deadline: new Deadline(60_000) });
   expect(outline(ours)).toBe(outline(load(text, { scriptingEnabled: false })._root));
 });
 
@@ -154,7 +155,7 @@ test('the trees of large and broken documents are the same too', () => {
       const text = before + body.toString('latin1');
       let ours: Document;
       try {
-        ours = parseDocument(text, { contentType: 'text/html', timeoutMs: 60_000 });
+        ours = parseDocument(text, { contentType: 'text/html', deadline: new Deadline(60_000) });
       } catch {
         // Exceeds a limit; see parse-limits.test.ts.
         return;

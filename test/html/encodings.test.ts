@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import iconv from 'iconv-lite';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { decodeHtml } from '../../src/html/decode.ts';
-import { decoderFor } from '../../src/html/encodings.ts';
+import { decoderFor, encodeQuery } from '../../src/html/encodings.ts';
 import { parsePage } from '../../src/html/index.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
 
@@ -67,5 +68,31 @@ describe('the query of a link', () => {
     ['iso-2022-jp', Buffer.from('?q=%E9'), '/?q=%E9'],
   ])('is written in the encoding of the page: %s, case %#', (charset, href, expected) => {
     expect(link(href, charset)).toBe(`http://example.org${expected}`);
+  });
+});
+
+describe('a long query', () => {
+  test.each([
+    ['shift_jis', '\u3042\u00e9\u{20000}\ud800', '%82%A0%26%23233%3B%26%23131072%3B%26%2355296%3B'],
+    ['windows-1252', '\u00e9\u{1f600}a\u3042', '%E9%26%23128512%3Ba%26%2312354%3B'],
+    ['big5', '\u4f60\u00ca\u0304', undefined],
+    ['gb18030', '\u4f60\u{1f600}', '%C4%E3%94%39%FC%36'],
+  ])('is encoded as each of its characters, in one call: %s', (encoding, characters, expected) => {
+    const each = [...characters].map((character) => encodeQuery(character, encoding)).join('');
+    const encode = vi.spyOn(iconv, 'encode');
+    onTestFinished(() => encode.mockRestore());
+    expect(encodeQuery(characters.repeat(1_000), encoding)).toBe(each.repeat(1_000));
+    expect(encode).toHaveBeenCalledTimes(1);
+    if (expected !== undefined) expect(each).toBe(expected);
+  });
+
+  test('is not encoded if its URL is too long anyway', () => {
+    const encode = vi.spyOn(iconv, 'encode');
+    onTestFinished(() => encode.mockRestore());
+    const body = Buffer.from(`<a href="?${'\xe9'.repeat(8_001)}">x</a>`, 'latin1');
+    const contentType = 'text/html; charset=windows-1252';
+    const rest = { url: 'http://example.org/', token: 'Amble', maxLinks: 100, rules: NO_RULES };
+    expect(parsePage({ body, contentType, ...rest })).toMatchObject({ linksTooLong: 1 });
+    expect(encode).not.toHaveBeenCalled();
   });
 });

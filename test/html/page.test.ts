@@ -49,6 +49,11 @@ describe('the facts of a page', () => {
     expect(parse('')).toMatchObject({ title: null, links: [] });
   });
 
+  test('do not include the base and the canonical address of an <svg>', () => {
+    const page = parse('<body><svg><base href=/svg/><link rel=canonical href=/c></svg><a href=x>x</a>');
+    expect(page).toMatchObject({ canonical: null, links: [{ url: 'https://example.org/dir/x' }] });
+  });
+
   test('do not take the title of an <svg> for that of the page', () => {
     expect(parse('<body><svg><title>Icon</title></svg>').title).toBeNull();
   });
@@ -213,6 +218,10 @@ describe('links', () => {
     ).links;
     expect(link).toMatchObject({ nofollow: true, rel: words.slice(0, 100).trim() });
     expect(parse(`<a href="/y" rel="${words}nofollower">y</a>`).links).toMatchObject([{ nofollow: false }]);
+  });
+
+  test.each(['nofollow,ugc', 'ugc,nofollow', 'ugc, NoFollow ,x'])('are nofollow with commas: %s', (rel) => {
+    expect(parse(`<a href=/x rel="${rel}">x</a>`).links).toMatchObject([{ nofollow: true }]);
   });
 
   test('to the same URL are merged: nofollow only if all are, with the first text found', () => {

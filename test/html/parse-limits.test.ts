@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { parseDocument } from '../../src/html/document.ts';
 import { createParser, type PageSource, parsePage } from '../../src/html/index.ts';
+import { findPageElements, innerText } from '../../src/html/page-elements.ts';
+import { Deadline } from '../../src/html/parse-limits.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
 
 function source(html: string, more: Partial<PageSource> = {}): PageSource {
@@ -83,6 +86,39 @@ test.each([
   expect(page.links).toHaveLength(1);
   // It takes a tenth of a second; comparing each with all others took half a minute.
   expect(user / 1e6).toBeLessThan(3);
+});
+
+describe('what many elements share', () => {
+  const HUGE = 200_000;
+
+  test('is not read whole for each of them: text', () => {
+    const [heading] = findPageElements(
+      parseDocument(`<h1>${'x '.repeat(HUGE)}`, { contentType: 'text/html', deadline: new Deadline(60_000) }),
+    ).headings;
+    expect(heading && innerText(heading, 300)).toHaveLength(300);
+  });
+
+  // Each took half a minute or more when every element read all of it.
+  test.each([
+    ['a title', `<a href=/x title="${' '.repeat(HUGE)}">`],
+    ['a rel', `<a href=/x rel="${'a '.repeat(HUGE / 2)}">`],
+    ['an address', `<a href="http://example.org/${'./'.repeat(3_900)}">`],
+  ])('is not read whole for each of them: %s', (_, shared) => {
+    const started = process.cpuUsage();
+    // Every <p> reopens the link that was not closed.
+    const page = parsePage(source(`<p>${shared}${'<p><wbr>'.repeat(20_000)}`));
+    const { user } = process.cpuUsage(started);
+    expect(page.linksFound).toBe(1);
+    expect(user / 1e6).toBeLessThan(5);
+  });
+});
+
+test('a deadline passes only when the time was used', async () => {
+  const deadline = new Deadline(20);
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  const [slept, started] = [deadline.hasPassed(), process.cpuUsage()];
+  while (process.cpuUsage(started).user < 50_000);
+  expect([slept, deadline.hasPassed()]).toEqual([false, true]);
 });
 
 describe('a document of 10 MiB', () => {
