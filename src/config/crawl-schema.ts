@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { CrawlSettings, DomainRule } from '../core/settings.ts';
+import { MAX_URL_LENGTH } from '../urls/index.ts';
 import { domainRules, urlTypes } from './policies.ts';
 import { PRESET_NAMES, PRESETS } from './presets.ts';
 import type { Tuning } from './tuning.ts';
@@ -84,9 +85,6 @@ export const CRAWL_DEFAULTS = {
   stripParameters: [],
   traps: { maxPerDirectory: 10_000, maxPerQuery: 5_000, maxPerCalendar: 500 },
 };
-
-/** Longer URLs are usually the product of a loop, and every link of a page is stored with its URL. */
-const MAX_URL_LENGTH = 2_000;
 
 /** Segments of a path, and how often a run of them may repeat. More is the mark of a relative link that nests itself. */
 const PATH_TRAPS = { maxPathDepth: 20, maxRepeats: 3 };

@@ -39,7 +39,10 @@ function doneOfFound(progress: Progress): string {
 
 function formatPace({ pagesPerSecond, secondsLeft }: Pace): string {
   const rate = pagesPerSecond === null ? '' : ` · ${pagesPerSecond.toFixed(1)} pages/s`;
-  return secondsLeft === null ? rate : `${rate} · about ${formatDuration(secondsLeft * 1_000)} left`;
+  // In whole seconds: it is an estimate.
+  return secondsLeft === null
+    ? rate
+    : `${rate} · about ${formatDuration(Math.ceil(secondsLeft) * 1_000)} left`;
 }
 
 function formatCooling({ cooling }: Progress): string {
