@@ -1,9 +1,13 @@
 /** Reads a sitemap of any format as it streams and passes its entries on in batches, so memory does not grow with its size. */
 import { normaliseUrl } from '../urls/index.ts';
-import { type Bytes, decompress, limitBytes } from './bytes.ts';
-import { decodeXml } from './decode.ts';
-import type { FormatReader, RawEntry, SitemapEntry, SitemapFormat } from './entry.ts';
-import { parseLastmod } from './lastmod.ts';
+import { type Bytes, decodeXml, decompress, limitBytes } from './decode.ts';
+import {
+  type FormatReader,
+  parseLastmod,
+  type RawEntry,
+  type SitemapEntry,
+  type SitemapFormat,
+} from './entry.ts';
 import { TextReader } from './text.ts';
 import { XmlReader } from './xml.ts';
 

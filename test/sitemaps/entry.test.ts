@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseLastmod } from '../../src/sitemaps/lastmod.ts';
+import { parseLastmod } from '../../src/sitemaps/entry.ts';
 
 test.each([
   ['2024', '2024-01-01T00:00:00.000Z'],
