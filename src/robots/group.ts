@@ -7,7 +7,6 @@
  * - A pattern that starts with neither `/` nor `*` is read as if it started with `/`, which its author must have meant.
  * - `Allow: /x/index.html` does not allow `/x/` as well.
  */
-import { readLines } from './lines.ts';
 import { normaliseOctets } from './octets.ts';
 
 /** A site with more sitemaps lists them in an index. */
@@ -20,7 +19,7 @@ const MAX_RULES = 15_000;
 const MAX_RULES_LENGTH = 400 * 1024;
 
 /** What applies to one agent, merged from all its groups. */
-export class Group {
+class Group {
   /** `Allow` and `Disallow` lines for robots-parser, each of them once. Incomplete if there are too many. */
   readonly rules = new Set<string>();
   /** null: the file asks for none. */
@@ -43,7 +42,7 @@ export class Group {
   }
 }
 
-export interface RobotsFile {
+interface RobotsFile {
   /** What applies to the product token. */
   group: Group;
   /** The values of the `Sitemap` lines, which belong to no group. */
@@ -110,4 +109,53 @@ function names(agent: string, token: string): boolean {
 function readDelayMs(value: string): number | null {
   const seconds = /^\+?[\d.]/.test(value) ? Number(value) : 0;
   return seconds > 0 ? Math.ceil(Math.min(seconds * 1_000, Number.MAX_SAFE_INTEGER)) : null;
+}
+
+type Field = 'user-agent' | 'allow' | 'disallow' | 'crawl-delay' | 'sitemap';
+
+interface Line {
+  field: Field;
+  value: string;
+}
+
+const FIELDS = new Map<string, Field>([
+  ...spellings('user-agent', 'useragent', 'user agent'),
+  ...spellings('allow'),
+  ...spellings('disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'),
+  ...spellings('crawl-delay', 'crawldelay', 'crawl delay'),
+  ...spellings('sitemap', 'site-map'),
+]);
+
+/** The reference parser truncates lines at the same length, eight times the longest URL that browsers accept. */
+export const MAX_LINE_LENGTH = 8 * 2_083;
+
+/**
+ * The lines of a robots.txt that have a meaning. Like Google's reference parser, this accepts more than RFC 9309 allows:
+ * frequent misspellings of a field, a blank instead of the colon ("Disallow /private"), and any mix of line ends.
+ */
+function* readLines(text: string): Generator<Line> {
+  // "\r\n" becomes two line ends. The empty line between them has no meaning.
+  for (const raw of text.replaceAll('\r', '\n').split('\n')) {
+    const line = raw === '' ? null : readLine(raw.slice(0, MAX_LINE_LENGTH));
+    if (line !== null) yield line;
+  }
+}
+
+function readLine(raw: string): Line | null {
+  const comment = raw.indexOf('#');
+  const line = (comment < 0 ? raw : raw.slice(0, comment)).trim();
+  const colon = line.indexOf(':');
+  if (colon >= 0) return toLine(line.slice(0, colon), line.slice(colon + 1));
+  // More than two words are prose, not a rule.
+  const [, name, value] = /^(\S+)\s+(\S+)$/.exec(line) ?? [];
+  return name !== undefined && value !== undefined ? toLine(name, value) : null;
+}
+
+function toLine(name: string, value: string): Line | null {
+  const field = FIELDS.get(name.trim().toLowerCase());
+  return field === undefined ? null : { field, value: value.trim() };
+}
+
+function spellings(field: Field, ...others: string[]): [string, Field][] {
+  return [field, ...others].map((spelling) => [spelling, field]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_LINE_LENGTH } from '../../src/robots/lines.ts';
+import { MAX_LINE_LENGTH } from '../../src/robots/group.ts';
 import { allowed, forbids, ORIGIN, rulesOf } from './support.ts';
 
 const everybody = (...lines: string[]) => ['User-agent: *', ...lines].join('\n');
