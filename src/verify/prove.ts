@@ -3,8 +3,7 @@
  * domain. Only a summary of each domain and the first violations are kept.
  */
 import { LRUCache } from 'lru-cache';
-import { CrawlDelays } from './crawl-delay.ts';
-import { gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
+import { CrawlDelays, gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
 import { type ParsedRules, parseRules, whyDisallowed } from './rules.ts';
 import type {
   DomainProof,
