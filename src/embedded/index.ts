@@ -18,7 +18,7 @@ import {
   type RegisteredProcess,
   registerProcess,
   unregisterProcess,
-} from './process-registry.ts';
+} from './process-table.ts';
 import { type SupervisedEngine, superviseEngines } from './supervise.ts';
 import { type TemporalServer, temporalEngine } from './temporal.ts';
 

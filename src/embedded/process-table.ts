@@ -1,14 +1,15 @@
-/** Identifies processes by pid and start time, because the system reuses pids. */
+/** Identifies processes by pid and start time, because the system reuses pids, and registers those that live. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
 /** Unique among all processes, past and future. */
-export interface ProcessIdentity {
+interface ProcessIdentity {
   pid: number;
   /** Hash of its start time. */
   start: string;
@@ -84,4 +85,36 @@ async function ps(pid: number, column: 'command=' | 'lstart='): Promise<string |
     // ps exits with 1 if there is no such process.
     return null;
   }
+}
+
+/**
+ * Registers a process by an empty file `pid.start.random` in a directory. A killed process leaves its file, which readers
+ * recognise and delete. Files have no content that could be half-written, and no name is used twice, so a living process never
+ * loses its file.
+ */
+export interface RegisteredProcess extends ProcessIdentity {
+  fileName: string;
+}
+
+export async function registerProcess(directory: string): Promise<RegisteredProcess> {
+  const { pid, start } = await currentProcess();
+  const fileName = `${pid}.${start}.${randomBytes(6).toString('hex')}`;
+  await writeFile(join(directory, fileName), '', { flag: 'wx', mode: 0o600 });
+  return { pid, start, fileName };
+}
+
+export async function unregisterProcess(directory: string, { fileName }: RegisteredProcess): Promise<void> {
+  await rm(join(directory, fileName), { force: true });
+}
+
+export async function livingProcesses(directory: string): Promise<RegisteredProcess[]> {
+  const living: RegisteredProcess[] = [];
+  for (const fileName of await readdir(directory)) {
+    const [pid, start] = fileName.split('.');
+    if (start === undefined) continue;
+    const registered = { pid: Number(pid), start, fileName };
+    if (await isAlive(registered)) living.push(registered);
+    else await unregisterProcess(directory, registered);
+  }
+  return living;
 }

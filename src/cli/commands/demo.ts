@@ -7,7 +7,7 @@ import { type DemoWeb, startDemoWeb } from '../../demo/index.ts';
 import { stopEngine } from '../../embedded/engine.ts';
 import { homeAt } from '../../embedded/home.ts';
 import { postgresEngine } from '../../embedded/postgres.ts';
-import { livingProcesses } from '../../embedded/process-registry.ts';
+import { livingProcesses } from '../../embedded/process-table.ts';
 import { temporalEngine } from '../../embedded/temporal.ts';
 import { openPages } from '../../storage/reports/progress.ts';
 import { type CommonOptions, configFor, formatCommand } from '../common-options.ts';

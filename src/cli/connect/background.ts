@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { AmbleConfig } from '../../config/index.ts';
 import { homeAt, prepareHome } from '../../embedded/home.ts';
-import { livingProcesses, registerProcess, unregisterProcess } from '../../embedded/process-registry.ts';
+import { livingProcesses, registerProcess, unregisterProcess } from '../../embedded/process-table.ts';
 import type { CommonOptions } from '../common-options.ts';
 import { writeErr } from '../terminal.ts';
 import { logFile } from './local-worker.ts';
