@@ -4,10 +4,11 @@
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
 import { isBlockedPort } from './forbidden-targets.ts';
 import { createLookup, type Lookup } from './lookup.ts';
-import type { NetworkPolicy } from './network-policy.ts';
+import { createNetworkPolicy, type NetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
 import { PendingDispatches } from './pending-dispatches.ts';
 
 /** Many servers close idle connections after 5 s. Reusing one at that moment would cost a page an attempt. */
@@ -127,4 +128,41 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : 'EUNKNOWN';
+}
+
+/** One agent per set of connection settings: crawls with the same settings share connections, others never do. */
+export interface AgentPool {
+  agentFor(settings: NetworkPolicyOptions & Pick<AgentOptions, 'connectTimeoutMs'>): HttpAgent;
+  /** Closes every connection. Requests in flight fail. */
+  destroy(): Promise<void>;
+}
+
+/** Few different settings are in use at a time. An agent that is evicted closes once its requests have ended. */
+const MAX_AGENTS = 32;
+
+export function createAgentPool(): AgentPool {
+  const agents = new LRUCache<string, HttpAgent>({
+    max: MAX_AGENTS,
+    dispose(agent, _key, reason) {
+      if (reason === 'evict') void agent.close();
+    },
+  });
+  const lookup = createLookup();
+  return {
+    agentFor({ allowNetwork, resolve, connectTimeoutMs }) {
+      const names = Object.entries(resolve).sort();
+      const key = JSON.stringify([allowNetwork, names, connectTimeoutMs]);
+      const known = agents.get(key);
+      if (known !== undefined) return known;
+      const policy = createNetworkPolicy({ allowNetwork, resolve });
+      const agent = createAgent({ policy, connectTimeoutMs, lookup });
+      agents.set(key, agent);
+      return agent;
+    },
+    async destroy() {
+      const all = [...agents.values()];
+      agents.clear();
+      await Promise.all(all.map((agent) => agent.destroy()));
+    },
+  };
 }

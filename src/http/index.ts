@@ -1,5 +1,4 @@
-export { type AgentOptions, createAgent } from './agent.ts';
-export { type AgentPool, createAgentPool } from './agent-pool.ts';
+export { type AgentOptions, type AgentPool, createAgent, createAgentPool } from './agent.ts';
 export { contentTypeOf, isHtmlType, isSniffed, matchesType } from './content-type.ts';
 export {
   type ErrorKind,

@@ -3,7 +3,6 @@
  * certain, so each can be switched off.
  */
 import type { UrlRules } from '../core/settings.ts';
-import { isSessionParameter, withoutSession } from './session-ids.ts';
 import { TRACKING_PARAMETERS, TRACKING_PREFIXES } from './tracking-parameters.ts';
 
 /**
@@ -74,4 +73,43 @@ function isStripped({ name, value }: Parameter, rules: UrlRules): boolean {
 
 function isTracking(name: string): boolean {
   return TRACKING_PARAMETERS.has(name) || TRACKING_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
+
+/**
+ * Session ids: every visit sees new URLs for all pages, so a crawl that keeps them never ends. These are names that their
+ * platforms use for nothing else, in lower case.
+ */
+const SESSION_PARAMETERS: ReadonlySet<string> = new Set([
+  'jsessionid',
+  'phpsessid',
+  'asp.net_sessionid',
+  'cfid',
+  'cftoken',
+  'oscsid',
+  'zenid',
+  'xtcsid',
+]);
+
+/** Names with other uses too: `?sid=7` selects a page, `?sid=` with a long random value is a session. */
+const AMBIGUOUS_PARAMETERS: ReadonlySet<string> = new Set(['sid', 'sessionid', 'session_id', 'sessid', 's']);
+
+const RANDOM_VALUE = /^(?=.*\d)(?=.*[a-z])[\da-z]{24,128}$/i;
+
+/** Servlet containers append it to the last segment: `/shop;jsessionid=1A2B`. */
+const MATRIX_PARAMETER = /;(?:jsessionid|phpsessid)=[^/;]*/gi;
+
+/** ASP.NET without cookies puts it before the path: `/(S(lit3py55t21z5v55vlm25s55))/page.aspx`. */
+const COOKIELESS_SEGMENT = /\/\((?:[A-Z]\([\da-z]{16,256}\))+\)(?=\/)/gi;
+
+/** `name` in lower case. */
+function isSessionParameter(name: string, value: string): boolean {
+  return (
+    SESSION_PARAMETERS.has(name) ||
+    name.startsWith('aspsessionid') ||
+    (AMBIGUOUS_PARAMETERS.has(name) && RANDOM_VALUE.test(value))
+  );
+}
+
+function withoutSession(path: string): string {
+  return path.replace(MATRIX_PARAMETER, '').replace(COOKIELESS_SEGMENT, '');
 }

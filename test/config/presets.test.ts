@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig, PRESET_NAMES } from '../../src/config/index.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { retryDelayMs } from '../../src/core/retry-policy.ts';
-import { classifyUrl } from '../../src/urls/url-types.ts';
+import { classifyUrl } from '../../src/urls/pattern.ts';
 
 const crawlOf = (preset: string) => loadConfig({ env: {}, cwd: '/', flags: { preset } }).crawl;
 const MINUTE_MS = 60_000;

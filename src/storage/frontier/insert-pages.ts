@@ -2,7 +2,7 @@
 
 import type { CrawlSettings, Order } from '../../core/settings.ts';
 import { type PolitenessUnit, politenessKey, urlHash } from '../../urls/index.ts';
-import { classifyUrl, type PageKind } from '../../urls/url-types.ts';
+import { classifyUrl, type PageKind } from '../../urls/pattern.ts';
 import type { UrlKind } from '../generated/enums.ts';
 import type { Queries } from '../raw-sql.ts';
 
