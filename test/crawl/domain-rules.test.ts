@@ -63,7 +63,7 @@ describe('an installation that keeps one gap per host', () => {
     expect(failure).toMatchObject({
       type: 'BadInput',
       message: expect.stringMatching(
-        /^The crawl wants one gap per site, but this installation keeps one per host/,
+        /^The crawl asks for one gap per site, but this installation keeps one per host/,
       ),
     });
     expect(await amble.db.crawl.count()).toBe(0);

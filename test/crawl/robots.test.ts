@@ -288,7 +288,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it.each([{ agent: 'Former' }, { domain: 'former.test' }])(
+  it.each([{ productToken: 'Former' }, { domain: 'former.test' }])(
     'that was read for %j is read again, so that the right throttle learns its Crawl-delay',
     (former) =>
       onWeb(
