@@ -3,7 +3,6 @@
  * a frozen process) comes between its permission and the write. If it refuses, nothing is written. Redirects are not followed and
  * nothing is retried, because both need a slot of their own.
  */
-import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { truncateText } from '../core/format.ts';
@@ -17,15 +16,10 @@ import {
   collectBody,
   parseContentEncoding,
 } from './body.ts';
-import {
-  type ErrorKind,
-  type Exchange,
-  MULTI_LINE_HEADERS,
-  type ResponseExchange,
-  type ResponseHeaders,
-} from './exchange.ts';
+import type { ErrorKind, Exchange, ResponseExchange, ResponseHeaders } from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure, malformedRequest } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
+import { flattenHeaders } from './response-headers.ts';
 
 /** `startedAt` is on the clock that the gate uses. */
 export type GateVerdict = { go: true; startedAt: number } | { go: false; reason: string };
@@ -153,13 +147,18 @@ class Call implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, rawHeaders: IncomingHttpHeaders): void {
     if (status < 200) return;
     clearTimeout(this.#headersTimer);
-    const headers = flatten(rawHeaders);
+    const headers = flattenHeaders(rawHeaders);
     const codings = parseContentEncoding(headers['content-encoding']);
     const accepted = this.#options.acceptBody?.(status, headers) ?? true;
     const acceptHead = typeof accepted === 'boolean' ? () => accepted : accepted;
     const head: Head = { status, headers, latencyMs: this.#elapsed(), codings: codings ?? [], acceptHead };
     this.#head = head;
-    if (hasNoBody(status, headers)) return;
+    if (status === 204 || status === 304) {
+      // Content-Length then describes a body that is not sent. undici would wait for it, and fail.
+      if (hasLength(headers)) this.#respond(head, { body: Buffer.alloc(0), bodyBytes: 0, cut: null });
+      return;
+    }
+    if (headers['content-length'] === '0') return;
     if (accepted === false) {
       this.#respond(head, { body: null, bodyBytes: 0, cut: 'unwanted' });
     } else if (codings === null) {
@@ -275,25 +274,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Content-Length then describes a body that is not sent. */
-function hasNoBody(status: number, headers: ResponseHeaders): boolean {
-  return status === 204 || status === 304 || headers['content-length'] === '0';
-}
-
-function flatten(headers: IncomingHttpHeaders): ResponseHeaders {
-  const entries = Object.entries(headers).map(([written, value]) => {
-    const name = written.toLowerCase();
-    return [
-      name,
-      Array.isArray(value) ? value.join(MULTI_LINE_HEADERS.has(name) ? '\n' : ', ') : (value ?? ''),
-    ];
-  });
-  const flat: ResponseHeaders = Object.fromEntries(entries);
-  return flat.location === undefined ? flat : { ...flat, location: readUtf8(flat.location) };
-}
-
-/** undici decodes headers as Latin-1. Many servers send URLs in unescaped UTF-8, and browsers follow them. */
-function readUtf8(value: string): string {
-  const bytes = Buffer.from(value, 'latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : value;
+function hasLength(headers: ResponseHeaders): boolean {
+  const length = headers['content-length'];
+  return length !== undefined && length !== '0';
 }

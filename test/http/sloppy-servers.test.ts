@@ -1,0 +1,89 @@
+/** Responses that break a rule of HTTP. Browsers accept them all; undici's parser is strict and has no option for it. */
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { loopbackAgent, sendForError, sendForResponse, untilFree } from './support/fetching.ts';
+import { type RawServer, rawServer } from './support/servers.ts';
+
+async function respondWith(...parts: (string | Buffer)[]): Promise<{ url: string; server: RawServer }> {
+  const server = await rawServer((socket) => {
+    for (const part of parts) socket.write(part);
+  });
+  return { url: `http://127.0.0.1:${server.port}/`, server };
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+const HI = 'Content-Length: 2\r\n\r\nhi';
+
+describe('a response is accepted', () => {
+  test.each([
+    ['without a reason phrase', `HTTP/1.1 200\r\n${HI}`],
+    ['with one beyond ASCII', `HTTP/1.1 200 Gr\u00fc\u00df\r\n${HI}`],
+    ['after hints', `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${OK}${HI}`],
+    ['after an empty line', `\r\n${OK}${HI}`],
+    ['with more bytes than announced', `${OK}${HI} there`],
+  ])('%s', async (_, raw) => {
+    const { url } = await respondWith(Buffer.from(raw, 'latin1'));
+    const { status, body } = await sendForResponse(url);
+    expect([status, body?.toString()]).toEqual([200, 'hi']);
+  });
+
+  test('with zero bytes after its gzip', async () => {
+    const body = Buffer.concat([gzipSync('hi'), Buffer.alloc(8)]);
+    const { url } = await respondWith(
+      `${OK}Content-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`,
+      body,
+    );
+    expect((await sendForResponse(url)).body?.toString()).toBe('hi');
+  });
+
+  test.each([304, 204])('that has a Content-Length and, as a %d, no body', async (status) => {
+    const { url } = await respondWith(`HTTP/1.1 ${status} X\r\nContent-Length: 5000\r\nETag: "a"\r\n\r\n`);
+    const agent = loopbackAgent();
+    for (const _ of ['first', 'second'])
+      expect(await sendForResponse(url, { agent })).toMatchObject({
+        status,
+        body: Buffer.alloc(0),
+        bodyBytes: 0,
+        cut: null,
+        headers: { etag: '"a"' },
+      });
+  });
+
+  test('as a 304 without a length, and its connection is reused', async () => {
+    const { url, server } = await respondWith('HTTP/1.1 304 X\r\nETag: "a"\r\n\r\n');
+    const agent = loopbackAgent();
+    expect(await sendForResponse(url, { agent })).toMatchObject({ status: 304, bodyBytes: 0 });
+    await untilFree(agent);
+    expect(await sendForResponse(url, { agent })).toMatchObject({ status: 304, bodyBytes: 0 });
+    expect(server.connections()).toBe(1);
+  });
+
+  test.each([
+    ['/a', '/a'],
+    ['/a', '/b'],
+  ])('with two Location headers, of which the first counts: %s and %s', async (first, second) => {
+    const { url } = await respondWith(
+      `HTTP/1.1 301 X\r\nLocation: ${first}\r\nLocation: ${second}\r\nContent-Length: 0\r\n\r\n`,
+    );
+    expect((await sendForResponse(url)).headers.location).toBe(first);
+  });
+});
+
+describe('a response is refused by the parser', () => {
+  test.each([
+    ['with a folded header', `${OK}X-A: one\r\n two\r\n${HI}`, 'bad-response'],
+    ['after an unsolicited 100 Continue', `HTTP/1.1 100 Continue\r\n\r\n${OK}${HI}`, 'reset'],
+    ['with bare line feeds', `${OK}${HI}`.replaceAll('\r', ''), 'bad-response'],
+    ['with the same Content-Length twice', `${OK}Content-Length: 2\r\n${HI}`, 'truncated'],
+    ['with a space before a colon', `${OK}X-A : b\r\n${HI}`, 'bad-response'],
+    ['with a line without a colon', `${OK}nonsense\r\n${HI}`, 'bad-response'],
+    [
+      'with both a length and chunks',
+      `${OK}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\nhi\r\n0\r\n\r\n`,
+      'bad-response',
+    ],
+  ])('%s', async (_, raw, errorKind) => {
+    const { url } = await respondWith(raw);
+    expect(await sendForError(url)).toMatchObject({ errorKind });
+  });
+});
