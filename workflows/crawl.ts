@@ -14,6 +14,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenedCrawl } from '../src/core/activities.ts';
+import { truncateSummary } from '../src/core/format.ts';
 import {
   type CrawlProgress,
   cancelCrawlUpdate,
@@ -143,7 +144,7 @@ async function cancelPages(
   for (let ms = CANCEL_INTERVAL_MS; ; ms = Math.min(ms * 2, MAX_CANCEL_INTERVAL_MS)) {
     const { open } = await runRegularStep('cancelPages', 'cancel the pages that are still open', { crawlId });
     if (open === 0) return true;
-    await sleep(ms, { summary: `${open} pages still open` });
+    await sleep(ms, { summary: truncateSummary(`${open} pages still open`) });
     if (mayContinueAsNew && workflowInfo().continueAsNewSuggested) return false;
   }
 }

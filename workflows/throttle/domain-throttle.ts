@@ -200,7 +200,7 @@ class ThrottleRunner {
       this.changed = true;
     };
     // Rejected only on cancellation, as above.
-    void sleep(ms, { summary: `${what} in ${formatDuration(ms)}` }).then(wake, wake);
+    void sleep(ms, { summary: truncateSummary(`${what} in ${formatDuration(ms)}`) }).then(wake, wake);
   }
 
   private async save(clean: boolean): Promise<void> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type AmbleConfig, BadInput, type CrawlRequest, createCrawlInput } from '../../config/index.ts';
+import { truncateSummary } from '../../core/format.ts';
 import type { Database } from '../../storage/database.ts';
 import { hasEnded, type Progress, readProgress } from '../../storage/reports/progress.ts';
 import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
@@ -62,7 +63,7 @@ export async function findOrStartCrawl({
     workflowIdConflictPolicy: 'USE_EXISTING',
     // The row decides whether a crawl has ended; the server forgets closed workflows.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    staticSummary: `crawl from ${urls.slice(0, 3).join(', ')}`,
+    staticSummary: truncateSummary(`crawl from ${urls.slice(0, 3).join(', ')}`),
   });
   return { kind: 'open', handle, resumed: row !== null };
 }
