@@ -1,12 +1,14 @@
 /**
- * The encodings of the Encoding standard. Node's own decoders (ICU) are used where they are correct. Compared byte by byte
+ * Bytes to text, with the encodings of the Encoding standard. Node's own decoders (ICU) are used where they are correct. Compared byte by byte
  * with iconv-lite, those of Node 20 read windows-1252 as ISO-8859-1 (nodejs/node, issue 56542), support only half of euc-kr
  * and big5 and an outdated gbk, and lack iso-8859-16 and x-user-defined.
  */
+import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
+import { getEncoding } from 'encoding-sniffer';
 import iconv from 'iconv-lite';
 
-export interface Decoder {
+interface Decoder {
   decode(bytes?: Uint8Array, options?: { stream?: boolean }): string;
 }
 
@@ -15,7 +17,7 @@ const DECODED_BY_ICONV: ReadonlySet<string> = new Set(['windows-1252', 'euc-kr',
 const USER_DEFINED = 'x-user-defined';
 
 /** The standard's name for a label, or null if it is unknown or has no decoder (`replacement`). */
-export function encodingOf(label: string | null): string | null {
+function encodingOf(label: string | null): string | null {
   const plain = label?.trim().toLowerCase();
   if (plain === undefined) return null;
   if (plain === USER_DEFINED || plain === 'iso-8859-16') return plain;
@@ -34,6 +36,38 @@ export function decoderFor(label: string | null): Decoder | null {
   if (DECODED_BY_ICONV.has(encoding)) return iconvDecoder(encoding);
   // The standard decodes gbk as gb18030, which includes it.
   return new TextDecoder(encoding === 'gbk' ? 'gb18030' : encoding);
+}
+
+interface DecodedHtml {
+  text: string;
+  /** Name in the Encoding standard. */
+  encoding: string;
+}
+
+/** In the order of the HTML standard: BOM, then the header's charset, then <meta>, then a guess. */
+export function decodeHtml(body: Buffer, contentType: string | undefined): DecodedHtml {
+  const encoding =
+    encodingOf(byteOrderMark(body)) ??
+    encodingOf(charsetOf(contentType)) ??
+    encodingOf(sniff(body)) ??
+    'utf-8';
+  return { text: decoderFor(encoding)?.decode(body) ?? '', encoding };
+}
+
+export function byteOrderMark(body: Buffer): string | null {
+  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8';
+  if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
+  if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
+  return null;
+}
+
+export function charsetOf(contentType: string | undefined): string | null {
+  return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? '')?.[1] ?? null;
+}
+
+function sniff(body: Buffer): string {
+  // Undeclared text that is valid UTF-8 is UTF-8. Browsers read everything else as windows-1252.
+  return getEncoding(body, { defaultEncoding: isUtf8(body) ? 'utf-8' : 'windows-1252' });
 }
 
 /**

@@ -2,8 +2,8 @@
 import type { UrlRules } from '../core/settings.ts';
 import { readDirectives } from '../robots/directives.ts';
 import { resolveAddresses } from './addresses.ts';
-import { decodeHtml } from './decode.ts';
 import { parseDocument, type TreeOptions } from './document.ts';
+import { decodeHtml } from './encodings.ts';
 import { LinkCollector, type PageLinks } from './links.ts';
 import { mainText } from './main-text.ts';
 import { findPageElements, httpEquiv, innerText, metaContents, type PageElements } from './page-elements.ts';

@@ -1,7 +1,7 @@
 /** Turns the body of a sitemap into text as it streams: decompressed if necessary, limited in bytes, and decoded. */
 import { TextDecoder } from 'node:util';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { byteOrderMark, charsetOf, decoderFor } from '../html/decode.ts';
+import { byteOrderMark, charsetOf, decoderFor } from '../html/encodings.ts';
 
 export type Bytes = AsyncIterable<Uint8Array>;
 

@@ -1,7 +1,6 @@
 import iconv from 'iconv-lite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { decodeHtml } from '../../src/html/decode.ts';
-import { decoderFor, encodeQuery } from '../../src/html/encodings.ts';
+import { decodeHtml, decoderFor, encodeQuery } from '../../src/html/encodings.ts';
 import { parsePage } from '../../src/html/index.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
 
