@@ -18,5 +18,4 @@ export {
   skipReasonFor,
   sumSkips,
 } from './scope.ts';
-export { domainQuota, quotaOf, type Shape, shapeOf, type UrlQuota } from './shape.ts';
-export { detectTrap } from './traps.ts';
+export { detectTrap, domainQuota, quotaOf, type Shape, shapeOf, type UrlQuota } from './traps.ts';

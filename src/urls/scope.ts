@@ -2,8 +2,7 @@
 import type { Scope, TrapLimits } from '../core/settings.ts';
 import { hostnameOf, siteOf } from './hosts.ts';
 import { matchesPattern } from './pattern.ts';
-import type { QuotaReason } from './shape.ts';
-import { detectTrap, type TrapReason } from './traps.ts';
+import { detectTrap, type QuotaReason, type TrapReason } from './traps.ts';
 
 export interface ScopeRule {
   scope: Scope;

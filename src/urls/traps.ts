@@ -1,4 +1,8 @@
-/** URLs that look as if a script generated them endlessly. Each URL is judged by itself; limits that need counting are in shape.ts. */
+/**
+ * URLs that a script generates endlessly. Some are recognised one by one. For the others there are limits on the number of pages
+ * of one shape, which the database counts.
+ */
+import { createHash } from 'node:crypto';
 import type { TrapLimits } from '../core/settings.ts';
 
 export type TrapReason = 'path too deep' | 'repeated segments';
@@ -16,7 +20,7 @@ export function detectTrap(url: string, limits: TrapLimits): TrapReason | null {
 }
 
 /** Without empty segments. */
-export function segmentsOf(url: string): string[] {
+function segmentsOf(url: string): string[] {
   return new URL(url).pathname.split('/').filter((segment) => segment !== '');
 }
 
@@ -34,4 +38,119 @@ function repetitions(segments: readonly string[]): number {
     }
   }
   return highest;
+}
+
+type ShapeKind = 'directory' | 'query' | 'calendar';
+
+export type QuotaReason = 'directory full' | 'query full' | 'calendar full' | 'domain full';
+
+/** The pages of one directory, of one script with the same parameters, or of one calendar. Every URL has exactly one shape. */
+export interface Shape {
+  kind: ShapeKind;
+  /** What its URLs have in common, for people: `example.org/shop/?colour&page`. */
+  name: string;
+}
+
+/** A date at the end of a path: /2031/05, /2031/05/12/, /2031-05-12. With a slug after it, it is an article, not a calendar. */
+const DATE_AT_END =
+  /\/(?:1[89]|20|21)\d\d(?:[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?|-?W\d\d?)\/?$/;
+
+/** Parameters that select a date in a calendar, if their values are numbers or dates. */
+const DATE_PARAMETERS: ReadonlySet<string> = new Set([
+  'cal',
+  'caldate',
+  'calendar',
+  'date',
+  'day',
+  'eventdate',
+  'from',
+  'mm',
+  'month',
+  'start',
+  'start_date',
+  'startdate',
+  'to',
+  'tribe-bar-date',
+  'week',
+  'year',
+  'yy',
+  'yyyy',
+]);
+
+const DATE_VALUE = /^(?:\d{1,4}|\d{4}[-/.]?\d\d?(?:[-/.]?\d\d?)?)$/;
+
+/** A calendar has at least one of these. Otherwise `from` and `start` would turn any list into one. */
+const CALENDAR_PARAMETERS = /^(?:cal|caldate|calendar|date|day|eventdate|mm|month|tribe-bar-date|week)$/;
+
+/** `url` is a normalised URL. */
+export function shapeOf(url: string): Shape {
+  const { host, pathname, search } = new URL(url);
+  const parameters = search === '' ? [] : search.slice(1).split('&').map(split);
+  const names = [...new Set(parameters.map(([name]) => name))].sort();
+  if (DATE_AT_END.test(pathname) || hasDate(parameters)) {
+    return { kind: 'calendar', name: named(host, pathname.replaceAll(/\d+/g, '0'), names) };
+  }
+  if (names.length > 0) return { kind: 'query', name: named(host, pathname, names) };
+  return { kind: 'directory', name: host + directoryOf(pathname) };
+}
+
+export interface UrlQuota {
+  /** Of the kind and the name. It has a fixed size, for the index. */
+  hash: Buffer;
+  name: string;
+  limit: number;
+  /** Why a page beyond the limit is skipped. */
+  reason: QuotaReason;
+}
+
+/** The quota that a URL counts against. null: its kind is not limited. */
+export function quotaOf(url: string, limits: TrapLimits): UrlQuota | null {
+  const { kind, name } = shapeOf(url);
+  const limit = limitOf(kind, limits);
+  if (limit === null) return null;
+  return { hash: hashOf(kind, name), name, limit, reason: `${kind} full` };
+}
+
+/** The quota of a whole domain. */
+export function domainQuota(domain: string, limit: number): UrlQuota {
+  return { hash: hashOf('domain', domain), name: domain, limit, reason: 'domain full' };
+}
+
+function hashOf(kind: string, name: string): Buffer {
+  return createHash('sha256').update(`${kind} ${name}`).digest();
+}
+
+function limitOf(kind: ShapeKind, limits: TrapLimits): number | null {
+  switch (kind) {
+    case 'directory':
+      return limits.maxPerDirectory;
+    case 'query':
+      return limits.maxPerQuery;
+    case 'calendar':
+      return limits.maxPerCalendar;
+  }
+}
+
+function split(parameter: string): [name: string, value: string] {
+  const cut = parameter.indexOf('=');
+  return cut === -1
+    ? [parameter.toLowerCase(), '']
+    : [parameter.slice(0, cut).toLowerCase(), parameter.slice(cut + 1)];
+}
+
+function hasDate(parameters: readonly [name: string, value: string][]): boolean {
+  return (
+    parameters.some(([name, value]) => CALENDAR_PARAMETERS.test(name) && DATE_VALUE.test(value)) &&
+    parameters.every(([name, value]) => !DATE_PARAMETERS.has(name) || DATE_VALUE.test(value))
+  );
+}
+
+function named(host: string, path: string, names: readonly string[]): string {
+  return names.length === 0 ? host + path : `${host}${path}?${names.join('&')}`;
+}
+
+/** /a/ for /a/b.html and for /a/b/, because many sites write a page like a directory. */
+function directoryOf(pathname: string): string {
+  const path = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
+  return path.slice(0, path.lastIndexOf('/') + 1);
 }
