@@ -4,7 +4,7 @@ import { throttleId } from '../../../workflows/ids.ts';
 import { stateQuery } from '../../../workflows/messages.ts';
 import { BadInput } from '../../config/index.ts';
 import type { Database } from '../../storage/database.ts';
-import { type KnownDomain, readDomain } from '../../storage/reports/domains.ts';
+import { type KnownDomain, readDomain } from '../../storage/domains.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
 import { type PolitenessUnit, politenessKey } from '../../urls/index.ts';
 import { queryWorkflow } from './temporal-client.ts';
