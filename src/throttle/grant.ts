@@ -1,8 +1,7 @@
 /** Turns a ticket into a lease. */
 
 import type { Lease } from '../core/slot-protocol.ts';
-import { earliestStart, minDelayFor } from './gap.ts';
-import { measurableFrom } from './last-start.ts';
+import { earliestStart, measurableFrom, minDelayFor } from './gap.ts';
 import { eligible } from './origin-outage.ts';
 import { removeGranted } from './queue.ts';
 import { startWindowFor } from './start-window.ts';

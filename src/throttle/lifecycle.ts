@@ -6,8 +6,7 @@ import {
   type PersistedBounds,
   type StoredDomain,
 } from '../core/slot-protocol.ts';
-import { longestCrawlDelays, minDelayFor } from './gap.ts';
-import { latestStartOf, recordStart } from './last-start.ts';
+import { latestStartOf, longestCrawlDelays, minDelayFor, recordStart } from './gap.ts';
 import { forgetLearned } from './operator.ts';
 import { wantedStartWindowMs } from './start-window.ts';
 import type { ThrottleState } from './state.ts';

@@ -2,8 +2,7 @@
 
 import type { Release, RequestStart } from '../core/slot-protocol.ts';
 import { learnFromResponse } from './backoff.ts';
-import { learnCrawlDelay } from './gap.ts';
-import { latestStartOf, recordStart } from './last-start.ts';
+import { latestStartOf, learnCrawlDelay, recordStart } from './gap.ts';
 import { learnGrantToStart } from './start-window.ts';
 import { MAX_FINISHED_LEASES, type OpenLease, type ThrottleState } from './state.ts';
 
