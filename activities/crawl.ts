@@ -3,7 +3,6 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BadInput, parseCrawlInput } from '../src/config/index.ts';
 import type { Activities } from '../src/core/activities.ts';
-import { isCrawlId } from '../src/core/crawl-id.ts';
 import { createKeyedLimiter } from '../src/core/keyed-limiter.ts';
 import type { AdmittedPage } from '../src/core/page-input.ts';
 import {
@@ -23,7 +22,7 @@ import {
   findStalled,
   hasNoAdmittedPages,
 } from '../src/storage/frontier/sweep.ts';
-import { pageWorkflowId } from '../workflows/ids.ts';
+import { isCrawlId, pageWorkflowId } from '../workflows/ids.ts';
 import type { Deps } from './deps.ts';
 
 /** Cancellations in flight: the server accepts about 50 per second by default. */

@@ -1,15 +1,14 @@
 /** The activities, each a thin shell around src/. Their contract with the workflows is src/core/activities.ts. */
 import type { Activities, ThrottleActivities } from '../src/core/activities.ts';
+import { openDomain, saveDomain } from '../src/storage/domains.ts';
 import { createCrawlSteps } from './crawl.ts';
 import type { Deps } from './deps.ts';
 import { createFetchPage } from './fetch/fetch-page.ts';
-import { createRecordRequest } from './fetch/record-request.ts';
 import { createRecordRobotsUnavailable } from './fetch/robots-unavailable.ts';
-import { createPersistPage } from './process/persist-page.ts';
+import { createPersistPage, createRecordRequest } from './process/persist-page.ts';
 import { createProcessPage } from './process/process-page.ts';
 import { createReadSitemap } from './process/read-sitemap.ts';
 import { createAcquireSlot } from './slot/acquire-slot.ts';
-import { createThrottleSteps } from './throttle.ts';
 
 export type { Deps } from './deps.ts';
 
@@ -34,6 +33,9 @@ export function createActivities(deps: Deps): ActivitiesByQueue {
       recordRobotsUnavailable: createRecordRobotsUnavailable(deps),
       ...createCrawlSteps(deps),
     },
-    throttles: createThrottleSteps(deps),
+    throttles: {
+      openDomain: ({ domain, bounds }) => openDomain(deps.db, domain, bounds),
+      saveDomain: ({ domain, epoch, stored }) => saveDomain(deps.db, domain, epoch, stored),
+    },
   };
 }

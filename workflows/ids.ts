@@ -29,3 +29,10 @@ export const throttleQueue = (taskQueue: string): string => `${taskQueue}-thrott
  * fetch to the same worker at once. But a fetch may take a minute, and no other step may wait behind it.
  */
 export const stepQueue = (taskQueue: string): string => `${taskQueue}-step`;
+
+/** A crawl's id is its workflow's id. It is part of shell commands, and stands in the quotes of a visibility query. */
+const CRAWL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+export function isCrawlId(id: string): boolean {
+  return CRAWL_ID.test(id);
+}

@@ -15,12 +15,16 @@ import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-s
 import { hasNoAdmittedPages } from '../../src/storage/frontier/sweep.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
 import type { Recorded } from '../../src/storage/pages/page-row.ts';
-import { closePage, type ParsedRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
+import {
+  closePage,
+  type ParsedRecord,
+  recordAttempt,
+  recordRequest,
+} from '../../src/storage/pages/record-attempt.ts';
 import { blockedIfRobotsNeverRead } from '../../src/storage/pages/robots-never-read.ts';
 import { sweepSignal } from '../../workflows/messages.ts';
 import type { Deps } from '../deps.ts';
-import { toPageFault } from '../errors.ts';
-import { createRecordRequest } from '../fetch/record-request.ts';
+import { isTransient, toPageFault } from '../errors.ts';
 
 /** A document, and its key in the content store. */
 export interface StoredDocument {
@@ -170,4 +174,19 @@ async function requestSweep({ client, log }: Deps, crawlId: string): Promise<voi
   } catch (error) {
     log.debug({ crawlId, err: error }, 'could not ask the crawl for a sweep');
   }
+}
+
+/**
+ * recordRequest: records a request that its fetch could not record. The page must continue, even if a bug prevents this very request
+ * from being recorded.
+ */
+export function createRecordRequest(deps: Deps): Activities['recordRequest'] {
+  return async (request) => {
+    try {
+      await recordRequest(deps.db, request);
+    } catch (error) {
+      if (isTransient(deps, error)) throw error;
+      deps.log.error({ request, err: error }, 'could not record a request');
+    }
+  };
 }

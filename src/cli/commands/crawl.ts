@@ -1,6 +1,7 @@
 /** `amble crawl`: checks what was typed before anything is loaded or started. */
+
+import { isCrawlId } from '../../../workflows/ids.ts';
 import { type AmbleConfig, BadInput, parseCrawlInput } from '../../config/index.ts';
-import { isCrawlId } from '../../core/crawl-id.ts';
 import { configFor, formatCommand } from '../common-options.ts';
 import type { CrawlInvocation, CrawlOptions } from '../run-crawl.ts';
 import { type ExitCode, writeErr } from '../terminal.ts';
