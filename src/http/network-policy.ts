@@ -1,7 +1,7 @@
 /** Which addresses may be connected to. It checks resolved addresses, never names, because a name can point anywhere. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { FORBIDDEN_RANGES, IPV4_WRAPPINGS } from './forbidden-targets.ts';
+import { FORBIDDEN_RANGES, type ForbiddenRange, IPV4_WRAPPINGS } from './forbidden-targets.ts';
 
 type Address = ReturnType<typeof ipaddr.parse>;
 
@@ -39,8 +39,11 @@ export function createNetworkPolicy({ allowNetwork, resolve }: NetworkPolicyOpti
     check(text) {
       if (isIP(text) === 0) return { ok: false, reason: `"${text}" is not an IP address` };
       const address = unwrap(ipaddr.parse(text));
-      if (allowed.some((cidr) => contains(cidr, address))) return { ok: true };
-      const range = FORBIDDEN.find(({ cidr }) => contains(cidr, address));
+      const isAllowed = (target: Address) => allowed.some((cidr) => contains(cidr, target));
+      if (isAllowed(address)) return { ok: true };
+      const tunnelled = isatapTarget(address);
+      const range =
+        rangeOf(address) ?? (tunnelled === null || isAllowed(tunnelled) ? undefined : rangeOf(tunnelled));
       if (range === undefined) return { ok: true };
       const reason = `${text} is ${range.what} (${range.source}); --allow-network permits it, if that is intended`;
       return { ok: false, reason };
@@ -80,4 +83,20 @@ const WRAPPINGS = IPV4_WRAPPINGS.map(({ cidr }) => parseCidrOrThrow(cidr));
 function unwrap(address: Address): Address {
   if (!WRAPPINGS.some((cidr) => contains(cidr, address))) return address;
   return ipaddr.fromByteArray(address.toByteArray().slice(-4));
+}
+
+function rangeOf(address: Address): Omit<ForbiddenRange, 'cidr'> | undefined {
+  return FORBIDDEN.find(({ cidr }) => contains(cidr, address));
+}
+
+/**
+ * ISATAP (RFC 5214) sends to the IPv4 address in the last 32 bits. Unlike a wrapping, it has a network of its own in the first 64,
+ * so both are checked. Only the 32 bits between them show it: 0000:5efe, or 0200:5efe for an address that is unique worldwide.
+ */
+function isatapTarget(address: Address): Address | null {
+  if (address.kind() !== 'ipv6') return null;
+  const bytes = address.toByteArray();
+  const [first = 0, ...marker] = bytes.slice(8, 12);
+  const isIsatap = (first & ~0x03) === 0 && marker.join() === '0,94,254';
+  return isIsatap ? ipaddr.fromByteArray(bytes.slice(-4)) : null;
 }

@@ -40,6 +40,10 @@ describe('an address is refused by default if it is special', () => {
     ['::ffff:a9fe:a9fe', 'metadata'],
     ['64:ff9b::10.0.0.1', 'private'],
     ['::ffff:0:192.168.1.1', 'private'],
+    ['2606:4700::5efe:10.0.0.1', 'private'],
+    ['2606:4700::200:5efe:127.0.0.1', 'loopback'],
+    ['2606:4700::5efe:a9fe:a9fe', 'metadata'],
+    ['fe80::5efe:8.8.8.8', 'link-local'],
   ])('%s: %s', (address, what) => {
     expect(closed.check(address)).toEqual({ ok: false, reason: expect.stringContaining(what) });
   });
@@ -51,6 +55,8 @@ describe('an address is refused by default if it is special', () => {
     '2606:4700::1111',
     '::ffff:8.8.8.8',
     '64:ff9b::8.8.8.8',
+    '2606:4700::5efe:8.8.8.8',
+    '2606:4700::1:5efe:0:a00:1',
   ])('but %s is public', (address) => {
     expect(closed.check(address)).toEqual({ ok: true });
   });
@@ -64,6 +70,7 @@ describe('an allowed network', () => {
     });
     expect(policy.check('10.1.2.3').ok).toBe(true);
     expect(policy.check('::ffff:10.1.2.3').ok).toBe(true);
+    expect(policy.check('2606:4700::5efe:10.1.2.3').ok).toBe(true);
     expect(policy.check('10.2.0.1').ok).toBe(false);
     expect(policy.check('fd12::1').ok).toBe(true);
     expect(policy.check('fc00::1').ok).toBe(false);
