@@ -74,11 +74,13 @@ function isSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xe000;
 }
 
+/** NUL and halves of surrogate pairs: Postgres stores neither, so that what holds one could never be recorded. */
+const NOT_STORABLE = /[\0\p{Surrogate}]/gu;
+
 /** Cuts what a server sent to a length that fits into a sentence, a row and a workflow's history. */
 export function truncateText(text: string, length: number): string {
-  if (text.length <= length) return text;
-  // Postgres takes no half of a surrogate pair in JSON.
-  return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  const cut = text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return cut.replace(NOT_STORABLE, '\ufffd');
 }
 
 /**

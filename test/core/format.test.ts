@@ -62,3 +62,7 @@ test('a text is not cut in the middle of a character', () => {
   expect(truncateText('ab🕸cd', 5)).toBe('ab🕸…');
   expect(truncateText('ab🕸cd', 6)).toBe('ab🕸cd');
 });
+
+test('a text of a server has nothing that Postgres cannot store', () => {
+  expect(truncateText('a\0b\ud800c\udc00 🕸', 100)).toBe('a\ufffdb\ufffdc\ufffd 🕸');
+});

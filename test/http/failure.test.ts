@@ -1,6 +1,7 @@
 import https from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { describeFailure } from '../../src/http/failure.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
 import { loopbackAgent, STARTED_AT, send, sendForError } from './support/fetching.ts';
 import { closedPort, httpServer, listen, rawServer } from './support/servers.ts';
@@ -174,4 +175,9 @@ describe('a request that we built wrongly', () => {
     await expect(send('http://127.0.0.1:9/', { agent, headers: { a: '\n' } })).rejects.toThrow('malformed');
     expect(agent.pending.has('http://127.0.0.1:9')).toBe(false);
   });
+});
+
+test('a message of a library is stored without what Postgres refuses', () => {
+  const { message } = describeFailure(new Error('a\0b\ud800\nc'), { host: 'a.test', phase: 'waiting' });
+  expect(message).toBe('The request to a.test failed: a\ufffdb\ufffd.');
 });
