@@ -20,7 +20,7 @@ const details: CrawlDetails = {
   open: [],
 };
 
-test('the summary tells how the crawl ended, and its counts add up to the pages found', () => {
+test('the summary states how the crawl ended, and its counts add up to the pages found', () => {
   const pages = { ...RUNNING.pages, Pending: 0, Queued: 0, Waiting: 0 };
   expect(renderSummary({ ...RUNNING, status: 'Completed', found: 40, pages, cooling: [] })).toEqual([
     'Crawl example completed in 20 s: 40 pages found.',

@@ -95,14 +95,14 @@ describe('a site that refuses connections', () => {
     const [front, ...seeds] = ['/', '/1', '/2', '/3'].map((path) => web.url('site', path));
     // robots.txt is read before the outage.
     await amble.crawl({ seeds: [front], ...web.network, maxPages: 1 });
-    await web.goAway();
+    await web.refuseConnections();
     const crawls = await Promise.all(
       [1, 2].map(() => amble.start({ seeds, ...web.network, ...PATIENT, delay: '20ms' })),
     );
     await vi.waitFor(async () => expect((await stateOf()).stats.unreachable).toBeGreaterThanOrEqual(3), {
       timeout: 20_000,
     });
-    await web.comeBack();
+    await web.acceptConnections();
     const results = await Promise.all(crawls.map((crawl) => crawl.result()));
     expect(results.map(({ pages }) => pages)).toEqual([{ Fetched: 3 }, { Fetched: 3 }]);
 
@@ -115,10 +115,10 @@ describe('a site that refuses connections', () => {
   it('and never comes back fails its pages with a reason, and never blocks the crawl', async () => {
     site = flatSite(0);
     await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
-    await web.goAway();
+    await web.refuseConnections();
     const seeds = ['/', '/a', '/b'].map((path) => web.url('site', path));
     const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT });
-    await web.comeBack();
+    await web.acceptConnections();
     expect(pages).toEqual({ Failed: 3 });
     for (const { reason, failedAt } of await amble.db.page.findMany({ where: { crawlId } })) {
       expect(reason).toMatch(/was refused.* Given up after [\d.]+ s without a connection\.$/);
@@ -133,11 +133,11 @@ describe('a site that refuses connections', () => {
   it('and was given up by one crawl gets as much time from the next one', async () => {
     site = flatSite(0);
     await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
-    await web.goAway();
+    await web.refuseConnections();
     const again = { seeds: [web.url('site')], ...web.network, ...PATIENT };
     await amble.crawl(again);
     const { pages, crawlId } = await amble.crawl(again);
-    await web.comeBack();
+    await web.acceptConnections();
     expect(pages).toEqual({ Failed: 1 });
     const last = (await attemptsOf(crawlId)).find(({ nextAttemptAt }) => nextAttemptAt === null);
     expect(last?.errorKind).toBe('down');
@@ -157,10 +157,10 @@ describe('a site that refuses connections', () => {
     async (_, at, why) => {
       site = flatSite(0);
       // A TLS failure needs a server.
-      if (at('http:') === 'http:') await web.goAway();
+      if (at('http:') === 'http:') await web.refuseConnections();
       const seeds = ['/', '/a', '/b'].map((path) => at(web.url('site', path)));
       const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT });
-      if (at('http:') === 'http:') await web.comeBack();
+      if (at('http:') === 'http:') await web.acceptConnections();
       expect(pages).toEqual({ Blocked: 3 });
       const rows = await amble.db.page.findMany({ where: { crawlId } });
       for (const { reason } of rows) {

@@ -22,7 +22,7 @@ const EVENTUALLY = { interval: 5, timeout: 20_000 };
 const crawl = () => ({ seeds: [web.url('site')], ...web.network });
 
 describe('the throttle of a domain', () => {
-  it('holds every page while paused, and grants at the new delay when resumed', async () => {
+  it('grants nothing while paused, and keeps the new delay when resumed', async () => {
     const running = await amble.start(crawl());
     await vi.waitFor(() => expect(web.arrivals.length).toBeGreaterThan(2), EVENTUALLY);
     await throttle().executeUpdate('pause');

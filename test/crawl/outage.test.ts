@@ -40,7 +40,7 @@ it('costs an attempt only for the pages that found out; the others wait', async 
     vi.waitFor(async () => expect(await pages()).toContainEqual(expect.objectContaining(page)), EVENTUALLY);
 
   await seen({ status: 'Fetched' });
-  await web.goAway();
+  await web.refuseConnections();
   await seen({
     status: 'Waiting',
     attempts: 0,
@@ -48,7 +48,7 @@ it('costs an attempt only for the pages that found out; the others wait', async 
     reason: expect.stringMatching(/cannot be reached: The connection to .* was refused/),
   });
   expect(await throttle()).toMatchObject({ outages: [{ origin: web.url('site', '') }] });
-  await web.comeBack();
+  await web.acceptConnections();
   expect((await crawl.result()).pages).toEqual({ Fetched: 1 + LINKED });
 
   const attempts = await amble.db.pageCrawl.findMany({ where: { page: { crawlId: crawl.workflowId } } });

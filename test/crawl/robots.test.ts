@@ -412,7 +412,7 @@ describe('robots.txt, with a short time before giving up,', () => {
   beforeAll(() => start({ maxOutage: '500ms' }));
   afterAll(() => amble?.stop());
 
-  it('that stays unavailable holds its pages and finally blocks them, so that the crawl ends', () =>
+  it('that stays unavailable defers its pages and finally blocks them, so that the crawl ends', () =>
     onWeb(
       { broken: (path) => (path === '/robots.txt' ? { status: 503 } : { body: 'never' }) },
       async (web) => {

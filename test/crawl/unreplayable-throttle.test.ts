@@ -97,7 +97,7 @@ test('a worker that sees two tasks where another saw one sends the same commands
   const throttle = amble.client.workflow.getHandle(throttleId(domain));
   const first = await worker();
   await ask(1);
-  // Its grant cannot be delivered, and it is told so.
+  // Its grant cannot be delivered, and the throttle learns that.
   await sleep(1_000);
   await stir(throttle);
   await first.stop();

@@ -91,7 +91,7 @@ test('six hosts have some seventy pages with every final status but Cancelled', 
   expect([...statuses].sort()).toEqual(['Blocked', 'Failed', 'Fetched', 'Redirected', 'Rejected']);
 });
 
-test('a flaky page fails twice, then serves, in every web anew', async () => {
+test('a flaky page fails twice, then succeeds, in every new web', async () => {
   const fresh = await startDemoWeb();
   try {
     const url = hostUrl('bakery', '/today', fresh);

@@ -140,7 +140,7 @@ describe('amble status', () => {
   });
 });
 
-test('amble domain list starts with paused, blocked and down domains, and tells how to list all', async () => {
+test('amble domain list starts with paused, blocked and down domains, and ends with how to list all', async () => {
   const names = Array.from({ length: 100 }, (_, n) => ({ name: `d${n}.test` }));
   await db.domain.createMany({ data: names });
   expect(await amble('domain', 'list')).toMatchObject({ code: 0, stderr: '' });

@@ -8,10 +8,10 @@ import { holdPort } from '../support/test-home.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { createInstallation, type Installation, lastLine, networkFlags } from './support.ts';
 
-// What a killed worker was doing is missed only when its time is up.
+// What a killed worker was doing is noticed only after a timeout.
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Long enough for a look at a crawl that goes on, on a busy machine. */
+/** Long enough to inspect a running crawl on a busy machine. */
 const DELAY_MS = 1_000;
 const PAGES = 14;
 
@@ -35,7 +35,7 @@ async function status(): Promise<z.infer<typeof Status>> {
   return Status.parse(lastLine((await amble.run('status', 'same', '--json')).stdout));
 }
 
-/** Crawls in the background until some pages are there. */
+/** Crawls in the background until some pages are fetched. */
 async function crawlSome(): Promise<void> {
   const flags = ['--delay', `${DELAY_MS}ms`, ...networkFlags(web.network.resolve)];
   await amble.run('crawl', web.url('one'), '--id', 'same', '--detach', ...flags);
@@ -86,22 +86,22 @@ test('"amble up" resumes a crawl whose Temporal database was lost, before its st
   await loseTemporalDatabase();
 
   const worker = amble.start('worker');
-  await worker.says(/Worker ready/);
+  await worker.waitForStderr(/Worker ready/);
   expect(await status()).toMatchObject({ status: 'Running', active: false });
   expect((await amble.run('status', 'same')).stdout).toContain(
     `It is stalled: the Temporal server has no workflow for it. To continue it: amble crawl --id same --home ${amble.home}`,
   );
 
   const up = amble.start('up');
-  const takesUp = /Resuming crawl same: it is unfinished, and the Temporal server has no workflow for it/g;
-  await up.says(takesUp);
+  const resumed = /Resuming crawl same: it is unfinished, and the Temporal server has no workflow for it/g;
+  await up.waitForStderr(resumed);
   expect(await status()).toMatchObject({ status: 'Running', active: true });
   worker.kill('SIGTERM');
   await worker.ended;
 
   await loseTemporalDatabase();
   await amble.killEngine('temporal');
-  const times = () => up.said().stderr.match(takesUp)?.length;
+  const times = () => up.output().stderr.match(resumed)?.length;
   await expect.poll(times, { timeout: 60_000 }).toBe(2);
   await expect
     .poll(status, { timeout: 200_000, interval: 500 })

@@ -31,7 +31,7 @@ describe('the demo web, crawled by two workers in two processes', () => {
     amble = await createInstallation();
     await initialiseHome(amble.home);
     const up = amble.start('up');
-    await up.says(/Amble is up/);
+    await up.waitForStderr(/Amble is up/);
     crawled = await amble.run(
       ...['crawl', ...web.seeds, '--id', 'e2e', '--delay', `${DELAY_MS}ms`, '--json'],
       ...networkFlags(web.resolve),

@@ -5,7 +5,7 @@ import { initialiseHome } from '../support/initialised-home.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { createInstallation, type Installation, lastLine, networkFlags, tally } from './support.ts';
 
-// What a killed worker was doing is missed only when its time is up, which may take half a minute.
+// What a killed worker was doing is noticed only after a timeout, which may take half a minute.
 vi.setConfig({ testTimeout: 180_000 });
 
 const DELAY_MS = 150;
@@ -17,7 +17,7 @@ let amble: Installation;
 
 beforeEach(async () => {
   web = await startWeb({ one: flatSite(PAGES), two: flatSite(PAGES) });
-  // What a dead worker held is missed soon enough for a test to wait for it.
+  // A dead worker is noticed soon enough for a test to wait for it.
   amble = await createInstallation({ tuning: { heartbeatMs: 2_000, throttle: { startWindowMs: 2_000 } } });
   await initialiseHome(amble.home);
 });
@@ -38,7 +38,7 @@ async function arrivals(count: number): Promise<void> {
     .toBeGreaterThanOrEqual(count);
 }
 
-/** How often each page and robots.txt was asked for. */
+/** How often each page and robots.txt was requested. */
 function visits(): Record<string, number> {
   return tally(web.arrivals.map(({ host, path }) => web.url(host, path)));
 }
@@ -78,14 +78,14 @@ describe('a crawl killed together with its engines', () => {
     const counts = visits();
     for (const url of doneBefore) expect(counts[url], url).toBe(1);
     const repeated = Object.values(counts).filter((count) => count > 1);
-    expect(repeated.length).toBeLessThanOrEqual(MOST_IN_FLIGHT);
+    expect(repeated.length).toBeLessThanOrEqual(MAX_IN_FLIGHT);
     expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
 
     const [recorded, shortGaps] = await amble.look(async ({ db }) =>
       Promise.all([db.request.count({ where: { crawlId: 'same' } }), shortGapsOnRecord(db, 'same', gapMs)]),
     );
     expect(shortGaps).toEqual([]);
-    expect(recorded).toBeGreaterThanOrEqual(web.arrivals.length - MOST_IN_FLIGHT);
+    expect(recorded).toBeGreaterThanOrEqual(web.arrivals.length - MAX_IN_FLIGHT);
 
     const again = await amble.run('crawl', '--id', 'same');
     expect(again.stderr).toContain('Crawl same has already ended');
@@ -94,7 +94,7 @@ describe('a crawl killed together with its engines', () => {
   });
 
   /** On each host one page that is being fetched, and one whose fetch has ended but is not on record yet. */
-  const MOST_IN_FLIGHT = 4;
+  const MAX_IN_FLIGHT = 4;
 });
 
 test('Ctrl-C leaves a crawl that can be resumed, and prints how', async () => {
@@ -115,22 +115,22 @@ test('Ctrl-C leaves a crawl that can be resumed, and prints how', async () => {
   expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
 });
 
-test('a detached crawl goes on by itself and can be cancelled to its last page', async () => {
+test('a detached crawl continues by itself and can be cancelled', async () => {
   // Slow enough not to be done before it is cancelled.
   const slowMs = 1_000;
-  const detached = await amble.run(...newCrawl('away', slowMs), '--detach', '--json');
+  const detached = await amble.run(...newCrawl('detached', slowMs), '--detach', '--json');
   expect(detached.code).toBe(0);
-  expect(lastLine(detached.stdout)).toMatchObject({ crawl: 'away', status: 'Running' });
+  expect(lastLine(detached.stdout)).toMatchObject({ crawl: 'detached', status: 'Running' });
   const background = /stop the worker: kill (\d+)/.exec(detached.stderr)?.[1];
   expect(await amble.processes()).toContainEqual(expect.stringMatching(`^ *${background} .* up `));
   await arrivals(web.arrivals.length + 4);
 
-  const cancelled = await amble.run('cancel', 'away');
+  const cancelled = await amble.run('cancel', 'detached');
   expect(cancelled.code).toBe(0);
-  expect(cancelled.stdout).toMatch(/^Crawl away was cancelled after /m);
+  expect(cancelled.stdout).toMatch(/^Crawl detached was cancelled after /m);
   const arrived = web.arrivals.length;
 
-  const shown = await amble.run('status', 'away', '--json');
+  const shown = await amble.run('status', 'detached', '--json');
   const { found, pages, status } = Progress.parse(lastLine(shown.stdout));
   expect(status).toBe('Cancelled');
   expect(pages).toMatchObject({ Pending: 0, Queued: 0, Waiting: 0 });

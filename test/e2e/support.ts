@@ -26,10 +26,10 @@ export interface RunningProgram {
   /** undefined: it could not be started. */
   pid: number | undefined;
   ended: Promise<Ended>;
-  /** All that it has said so far. */
-  said(): Pick<Ended, 'stdout' | 'stderr'>;
-  /** The first match in what it has said on standard error, as soon as there is one. */
-  says(pattern: RegExp): Promise<RegExpMatchArray>;
+  /** What it has written so far. */
+  output(): Pick<Ended, 'stdout' | 'stderr'>;
+  /** The first match in its standard error, as soon as there is one. */
+  waitForStderr(pattern: RegExp): Promise<RegExpMatchArray>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -41,13 +41,13 @@ export interface Installation {
   start(...args: string[]): RunningProgram;
   /** Runs it to its end. */
   run(...args: string[]): Promise<Ended>;
-  /** Joins the engines as one more user, for a look inside. */
+  /** Joins the engines as one more user, to inspect them. */
   look<T>(see: (inside: { db: Database; client: Client }) => Promise<T>): Promise<T>;
   /** Command lines of everything that runs on behalf of this home, each after its pid. */
   processes(): Promise<string[]>;
   /** Those the engines run on. */
   ports(): Promise<number[]>;
-  /** Ends the engines the hard way ... */
+  /** Kills the engines ... */
   killEngines(): Promise<void>;
   /** ... or one of them. */
   killEngine(engine: 'postgres' | 'temporal'): Promise<void>;
@@ -55,11 +55,11 @@ export interface Installation {
   remove(): Promise<void>;
 }
 
-/** Everything a test would have to wait for is short. */
+/** Short, because tests wait for it. */
 const BRISK = { retry: { initialInterval: '500ms' } };
 const SWEEP_INTERVAL_MS = 500;
 
-/** How the real program is told what is not a setting. */
+/** How to pass tuning, which is not a setting, to the real program. */
 export function tuningVariable(tuning: TuningChanges): Record<string, string> {
   return { AMBLE_TEST_TUNING: JSON.stringify(tuning) };
 }
@@ -107,7 +107,7 @@ export async function createInstallation({
   };
 }
 
-/** Settings of whoever runs the tests stay out; where a Temporal program is found does not. */
+/** Without the settings of the user who runs the tests, except where to find the Temporal CLI. */
 export function cleanEnvironment(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'AMBLE_TEMPORAL_BINARY'];
   return Object.fromEntries(
@@ -125,16 +125,16 @@ export function startProgram(
 ): RunningProgram {
   if (!existsSync(PROGRAM)) throw new Error('The program is not built: run "npm run build" first.');
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  const said = { stdout: '', stderr: '' };
-  const ended = endOf(child, said);
+  const output = { stdout: '', stderr: '' };
+  const ended = endOf(child, output);
   return {
     pid: child.pid,
     ended,
-    said: () => said,
-    says: (pattern) =>
+    output: () => output,
+    waitForStderr: (pattern) =>
       new Promise((resolve, reject) => {
         const listen = () => {
-          const match = said.stderr.match(pattern);
+          const match = output.stderr.match(pattern);
           if (match === null) return;
           child.stderr.off('data', listen);
           resolve(match);
@@ -142,7 +142,7 @@ export function startProgram(
         child.stderr.on('data', listen);
         listen();
         ended.then(({ code, stderr }) => {
-          reject(new Error(`It ended with ${code} and never said ${pattern}, but:\n${stderr}`));
+          reject(new Error(`It ended with ${code} and never wrote ${pattern}, but:\n${stderr}`));
         }, reject);
       }),
     kill: (signal) => {
@@ -151,14 +151,14 @@ export function startProgram(
   };
 }
 
-function endOf(child: ChildProcess, said: { stdout: string; stderr: string }): Promise<Ended> {
+function endOf(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<Ended> {
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text;
+      output[name] += text;
     });
   }
   return new Promise((resolve, reject) => {
-    child.once('error', reject).once('close', (code) => resolve({ code, ...said }));
+    child.once('error', reject).once('close', (code) => resolve({ code, ...output }));
   });
 }
 

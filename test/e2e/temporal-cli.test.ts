@@ -40,7 +40,7 @@ beforeAll(async () => {
   const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serving');
   await vi.waitFor(serves, { timeout: 60_000, interval: 100 });
   worker = amble.start('worker');
-  await worker.says(/Worker ready: task queue amble/);
+  await worker.waitForStderr(/Worker ready: task queue amble/);
 });
 
 afterAll(async () => {
@@ -52,7 +52,7 @@ afterAll(async () => {
   await web?.stop();
 });
 
-/** A home of its own: profiles of whoever runs the tests stay out. */
+/** A home of its own, without the profiles of the user who runs the tests. */
 function terminal(): { cwd: string; env: Record<string, string> } {
   return { cwd: amble.directory, env: { HOME: amble.directory } };
 }
@@ -170,7 +170,7 @@ const Failed = z.object({
   }),
 });
 
-/** The CLI itself ends with an error where the workflow has failed. */
+/** The CLI itself fails if the workflow has failed. */
 async function failureOf(id: string): Promise<z.infer<typeof Failed>> {
   const failed: { stdout: string } = await temporal('workflow', 'result', '--workflow-id', id).then(
     () => Promise.reject(new Error(`The workflow ${id} did not fail.`)),

@@ -77,7 +77,7 @@ test.each([
     const user = home.user();
     const { temporal } = await user.engines;
     expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
-    const [, aside = ''] = /cannot read its database, which was moved to (\S+)\./.exec(user.said()) ?? [];
+    const [, aside = ''] = /cannot read its database, which was moved to (\S+)\./.exec(user.stderr()) ?? [];
     expect(existsSync(aside)).toBe(true);
     await user.leave();
   },

@@ -1,4 +1,4 @@
-/** A module hook that breaks functions of the build for pages with telling names. */
+/** A module hook that breaks functions of the build for pages with certain names. */
 
 const BUGS = [
   {

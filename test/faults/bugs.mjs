@@ -1,9 +1,9 @@
-/** Loaded into a worker of the build (`node --import`): plants bugs in it. What it breaks is in bugs-hook.mjs and here. */
+/** Loaded into a worker of the build (`node --import`) to plant bugs in it: those of bugs-hook.mjs, and the two below. */
 import { register } from 'node:module';
 
 register('./bugs-hook.mjs', import.meta.url);
 
-/** Of the worst kind: nobody is there to catch them. */
+/** Errors that nothing catches. */
 process.on('SIGUSR2', () => {
   void Promise.reject(new Error('a stray rejection'));
   setTimeout(() => {

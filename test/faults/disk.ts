@@ -1,7 +1,7 @@
 /**
- * A disk for the content store that can be full. Root gets a small file system of its own and really fills it; where root may
- * not mount one, as in most containers, the whole directory makes way for a file. Anybody else has the directory closed to
- * writing. All ask the same of the program: an error where it wanted to write.
+ * A disk for the content store that can be full. As root, a small file system is mounted and really filled; if root may not mount
+ * one, as in most containers, a file replaces the whole directory. As another user, the directory is made read-only. For the
+ * program all three are the same: a write fails.
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, rename, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ export async function createDisk(path: string): Promise<Disk> {
   return mounted ? fullFileSystem(path) : displacedDirectory(path);
 }
 
-/** Through a link, so that there is no moment without either of the two. */
+/** Through a symbolic link, so that one of the two always exists. */
 async function displacedDirectory(path: string): Promise<Disk> {
   const [real, file, link] = [`${path}.real`, `${path}.file`, `${path}.link`];
   const pointTo = async (target: string): Promise<void> => {
@@ -57,7 +57,7 @@ function fullFileSystem(path: string): Disk {
     path,
     means: 'a full tmpfs',
     async fill() {
-      // Ends with ENOSPC, which is the point: the file system holds exactly what it can.
+      // Ends with ENOSPC, as intended: the file system is full then.
       await run('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4k']).catch(() => {});
       if ((await stat(ballast)).size === 0) throw new Error(`${path} could not be filled.`);
     },
@@ -68,7 +68,7 @@ function fullFileSystem(path: string): Disk {
   };
 }
 
-/** Directories that are there already are closed too: a key whose two levels exist would still find its place. */
+/** Existing subdirectories too: a key whose two levels exist could still be written otherwise. */
 function closedDirectory(path: string): Disk {
   const all = async (mode: number): Promise<void> => {
     for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {

@@ -1,4 +1,4 @@
-/** What is left to judge a run by: what the web saw, what the record says, and what was done to the program. */
+/** What a run is judged by: what the web saw, what is on record, and which faults were injected. */
 import type { Outcome, PageStatus } from '../../src/core/outcome.ts';
 
 /** One request as the web saw it. Times are of this machine's wall clock. */
@@ -10,7 +10,7 @@ export interface Arrival {
   atMs: number;
   /** It may have come this much earlier: the web was late to notice. */
   lateMs: number;
-  /** Of the answer, once it was sent whole; null: it never was. */
+  /** Of the response, once it was sent completely; null: it never was. */
   status: number | null;
   /** false: robots.txt. */
   page: boolean;
@@ -44,20 +44,20 @@ export interface RequestOnRecord {
   minGapMs: number;
 }
 
-/** Something that was done to the program. */
+/** A fault that was injected. */
 export interface Injected {
   fault: string;
   fromMs: number;
   untilMs: number;
-  /** Pages whose fetch was under way and could be lost by it: asked for, and not on record. */
+  /** Pages whose fetch was in flight and may be lost: requested, and not on record. */
   exposed: readonly string[];
   /** To the program it looks like a failure of the site, which may cost a page an attempt. */
-  ofTheSite: boolean;
-  /** What every worker has to do without meanwhile, as its log names it. */
-  takesAway?: Need;
+  isSiteFailure: boolean;
+  /** The dependency that no worker can use meanwhile, as the log names it. */
+  unavailable?: Dependency;
 }
 
-export type Need = 'Temporal' | 'Postgres' | 'Content store';
+export type Dependency = 'Temporal' | 'Postgres' | 'Content store';
 
 /** What a worker has written to its log. */
 export interface LogLine {
@@ -65,7 +65,7 @@ export interface LogLine {
   /** Of the process: one name may have several after each other. */
   pid: number;
   atMs: number;
-  /** pino's: 40 and above are for somebody to look at. */
+  /** pino's: 40 is a warning, 50 an error. */
   level: number;
   msg: string;
 }
@@ -79,7 +79,7 @@ export interface Policy {
 export interface Evidence {
   policy: Policy;
   expected: readonly ExpectedPage[];
-  /** The crawl's own account of itself. */
+  /** As the crawl itself reports it. */
   crawl: { status: string; found: number; pages: Readonly<Record<string, number>> };
   pages: readonly PageOnRecord[];
   attempts: readonly AttemptOnRecord[];

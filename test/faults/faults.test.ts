@@ -1,6 +1,6 @@
 /**
- * Whole crawls by real processes while things break. `npm test` injects the faults that users meet most; a soak injects each
- * fault once, dealt over a few runs by seed, and then goes on for as long as one likes.
+ * Whole crawls by real processes while faults are injected. `npm test` injects the faults that users meet most; a soak injects
+ * each fault once, distributed over a few runs by seed, and then random ones for as long as you like.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SOAK } from '../support/size.ts';
@@ -37,8 +37,8 @@ test.each(RUNS.map((run, i) => ({ ...run, faults: decks[i] ?? [] })))(
   async ({ seed, workers, faults }) => {
     await lab.ensureWorkers(workers);
     const run = await runOnce(lab, { crawlId: `faults-${seed}`, seed, faults });
-    const told = lab.workers.map((worker) => worker.log()).join('\n');
-    expect(run.violations, `${faults.map(({ name }) => name).join('\n')}\n${told}`).toEqual([]);
+    const logs = lab.workers.map((worker) => worker.log()).join('\n');
+    expect(run.violations, `${faults.map(({ name }) => name).join('\n')}\n${logs}`).toEqual([]);
     expect(run.injected.map(({ fault }) => fault)).toEqual(faults.map(({ name }) => name));
     expect(run.pages).toBeGreaterThan(20);
   },

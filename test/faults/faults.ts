@@ -1,24 +1,24 @@
 /**
- * The faults. Each waits for the moment it is meant for, which the test web or the database shows, breaks something, and
- * mends it again. It returns what it exposed: the pages whose fetch was under way and that nobody could have recorded.
+ * The faults. Each waits for its moment, which the test web or the database shows, breaks something, and repairs it. It returns
+ * what it exposed: the pages whose fetch was in flight and could not be recorded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prisma } from '../../src/storage/generated/client.ts';
-import type { Injected, Need } from './evidence.ts';
+import type { Dependency, Injected } from './evidence.ts';
 import { ANSWER_WITHIN_MS, type Lab, type LabWorker, LEASE_MS } from './lab.ts';
 import type { Seeded } from './seeded.ts';
 import type { FaultWeb } from './web.ts';
 
-const LOOK_EVERY_MS = 5;
+const POLL_INTERVAL_MS = 5;
 
-/** What the SDK's core takes to find a connection dead: it asks every 30 s, and waits 15 s for an answer. */
+/** How long the SDK's core takes to detect a dead connection: it sends a keepalive every 30 s and waits 15 s for the answer. */
 const TEMPORAL_NOTICED_MS = 45_000;
 
 export interface Scene {
   lab: Lab;
   web: FaultWeb;
   random: Seeded;
-  /** Aborted when the run is over: a moment that never came is an error, not a fault left out. */
+  /** Aborted after a time limit: if the moment never comes, that is an error, not a fault left out. */
   signal: AbortSignal;
 }
 
@@ -27,8 +27,8 @@ type Outage = Pick<Injected, 'exposed' | 'fromMs' | 'untilMs'>;
 export interface Fault {
   name: string;
   /** It looks like the site's own failure. */
-  ofTheSite?: true;
-  takesAway?: Need;
+  isSiteFailure?: true;
+  unavailable?: Dependency;
   /** Injected by `npm test` too; the others only by a soak. */
   inEveryTest?: true;
   inject(scene: Scene): Promise<Outage>;
@@ -40,16 +40,16 @@ export const FAULTS: readonly Fault[] = [
     inEveryTest: true,
     async inject({ lab, web, signal }) {
       const { worker } = await web.nextArrival(signal);
-      return revive(lab, await kill(lab, web, [byName(lab.workers, worker)]));
+      return restartKilled(lab, await kill(lab, web, [byName(lab.workers, worker)]));
     },
   },
   {
     name: 'kill -9 of a worker between a fetch and its record',
     async inject({ lab, web, signal, random }) {
       const { worker } = await web.nextAnswer(signal);
-      // From the answer's last byte to the record it is some 50 ms: every step on that way is to be hit at some time.
+      // The record follows the last byte by some 50 ms: over many runs, every step in between is hit.
       await sleep(random.between(0, 40));
-      return revive(lab, await kill(lab, web, [byName(lab.workers, worker)]));
+      return restartKilled(lab, await kill(lab, web, [byName(lab.workers, worker)]));
     },
   },
   {
@@ -57,15 +57,15 @@ export const FAULTS: readonly Fault[] = [
     inEveryTest: true,
     async inject({ lab, web, signal }) {
       const inserts = { table: 'page_crawls', mode: 'SHARE' };
-      const killed = await atTheDoorOf(lab, inserts, signal, (worker) => kill(lab, web, [worker]));
-      return revive(lab, killed);
+      const killed = await whileWorkerWaitsFor(lab, inserts, signal, (worker) => kill(lab, web, [worker]));
+      return restartKilled(lab, killed);
     },
   },
   {
     name: 'kill -9 of all workers',
     async inject({ lab, web, signal }) {
       await web.nextArrival(signal);
-      return revive(lab, await kill(lab, web, lab.workers));
+      return restartKilled(lab, await kill(lab, web, lab.workers));
     },
   },
   {
@@ -74,7 +74,7 @@ export const FAULTS: readonly Fault[] = [
     async inject({ lab, web, signal }) {
       // Read by every fetch after the grant and before the request.
       const reads = { table: 'robots', mode: 'ACCESS EXCLUSIVE' };
-      const { worker, ...outage } = await atTheDoorOf(lab, reads, signal, async (worker) => {
+      const { worker, ...outage } = await whileWorkerWaitsFor(lab, reads, signal, async (worker) => {
         worker.process.kill('SIGSTOP');
         const atMs = Date.now();
         const exposed = await inFlight(lab, web, [worker]);
@@ -88,7 +88,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'kill -9 of the Temporal server',
     inEveryTest: true,
-    takesAway: 'Temporal',
+    unavailable: 'Temporal',
     async inject({ lab, web, random }) {
       return exposing(lab, web, async () => {
         await lab.engines.temporal.kill();
@@ -99,7 +99,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a network to Temporal that drops',
-    takesAway: 'Temporal',
+    unavailable: 'Temporal',
     async inject({ lab, web, random }) {
       return exposing(lab, web, async () => {
         lab.wires.temporal.cut();
@@ -111,7 +111,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'kill -9 of Postgres',
     inEveryTest: true,
-    takesAway: 'Postgres',
+    unavailable: 'Postgres',
     async inject({ lab, web, random, signal }) {
       await web.nextAnswer(signal);
       return harmless(async () => {
@@ -123,7 +123,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a network to Postgres that drops',
-    takesAway: 'Postgres',
+    unavailable: 'Postgres',
     async inject({ lab, random }) {
       return harmless(async () => {
         lab.wires.postgres.cut();
@@ -134,33 +134,33 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a network to Temporal that swallows everything',
-    takesAway: 'Temporal',
+    unavailable: 'Temporal',
     async inject({ lab, web, random }) {
       return exposing(lab, web, async () => {
         lab.wires.temporal.swallow();
         await sleep(random.between(100, 10_000));
         lab.wires.temporal.heal();
-        // Until the last connection of that time is known for dead: what is fetched by then may not be reported.
+        // Until the last of those connections is detected as dead, fetches may not be reported.
         await sleep(TEMPORAL_NOTICED_MS);
       });
     },
   },
   {
     name: 'a network to Postgres that swallows everything',
-    takesAway: 'Postgres',
+    unavailable: 'Postgres',
     async inject({ lab, random }) {
       return harmless(async () => {
         lab.wires.postgres.swallow();
         await sleep(random.between(100, 4_000));
         lab.wires.postgres.heal();
-        // Every connection is dead by now, and known for it when an answer is overdue.
+        // Every connection is dead now, which is detected when an answer is overdue.
         await sleep(ANSWER_WITHIN_MS);
       });
     },
   },
   {
     name: 'a database that answers slowly',
-    takesAway: 'Postgres',
+    unavailable: 'Postgres',
     async inject({ lab, random }) {
       return harmless(async () => {
         lab.wires.postgres.slowDown(random.between(100, 800));
@@ -171,7 +171,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'a full disk for the content store',
-    takesAway: 'Content store',
+    unavailable: 'Content store',
     async inject({ lab, web, signal }) {
       await web.nextArrival(signal);
       return harmless(async () => {
@@ -189,14 +189,14 @@ export const FAULTS: readonly Fault[] = [
       return harmless(async () => {
         worker.process.kill('SIGTERM');
         const { code, stderr } = await worker.process.ended;
-        if (code !== 0) throw new Error(`${name} ended with ${code} when told to stop:\n${stderr}`);
+        if (code !== 0) throw new Error(`${name} ended with ${code} after SIGTERM:\n${stderr}`);
         await lab.restart(worker);
       });
     },
   },
   {
     name: 'a web that drops every connection',
-    ofTheSite: true,
+    isSiteFailure: true,
     async inject({ web, signal }) {
       await web.nextArrival(signal);
       return harmless(() => web.drop(300));
@@ -213,35 +213,35 @@ async function kill(lab: Lab, web: FaultWeb, workers: readonly LabWorker[]): Pro
   return { workers, exposed, fromMs: atMs, untilMs: Date.now() };
 }
 
-async function revive(lab: Lab, { workers, ...outage }: Killed): Promise<Outage> {
+async function restartKilled(lab: Lab, { workers, ...outage }: Killed): Promise<Outage> {
   await Promise.all(workers.map((worker) => lab.restart(worker)));
   return outage;
 }
 
 /** No fetch may be lost by it. */
-async function harmless(trouble: () => Promise<void>): Promise<Outage> {
+async function harmless(disrupt: () => Promise<void>): Promise<Outage> {
   const fromMs = Date.now();
-  await trouble();
+  await disrupt();
   return { exposed: [], fromMs, untilMs: Date.now() };
 }
 
-/** Temporal away: what is under way when it goes, or comes to its end meanwhile, cannot be reported. */
-async function exposing(lab: Lab, web: FaultWeb, trouble: () => Promise<void>): Promise<Outage> {
+/** Without Temporal, fetches that are in flight when it goes or that end meanwhile cannot be reported. */
+async function exposing(lab: Lab, web: FaultWeb, disrupt: () => Promise<void>): Promise<Outage> {
   const fromMs = Date.now();
   const before = await inFlight(lab, web, lab.workers);
-  await trouble();
+  await disrupt();
   const untilMs = Date.now();
   const meanwhile = web.arrivals.filter(({ atMs, page }) => page && atMs >= fromMs && atMs <= untilMs);
   return { exposed: [...new Set([...before, ...meanwhile.map(({ url }) => url)])], fromMs, untilMs };
 }
 
-/** Pages that these workers, dead or frozen by now, have asked for and of which no record tells. */
+/** Pages that these workers, dead or frozen by now, have requested and that are not on record. */
 async function inFlight({ db }: Lab, web: FaultWeb, workers: readonly LabWorker[]): Promise<string[]> {
   const attempts = await db.pageCrawl.findMany({
     where: { page: { url: { in: web.arrivals.map(({ url }) => url) } } },
     select: { createdAt: true, page: { select: { url: true } } },
   });
-  // Looked at only now: what they had sent before their end has been noticed by the web since.
+  // Only now, when the web has noticed everything that they sent before their end.
   const unknown = web.arrivals.filter(
     ({ page, worker, url, atMs }) =>
       page &&
@@ -251,8 +251,8 @@ async function inFlight({ db }: Lab, web: FaultWeb, workers: readonly LabWorker[
   return [...new Set(unknown.map(({ url }) => url))];
 }
 
-/** Holds a table until a worker waits for it, and does the work right there, before it lets go. */
-async function atTheDoorOf<T>(
+/** Locks a table until a worker waits for it, and does the work before it releases the lock. */
+async function whileWorkerWaitsFor<T>(
   { db, workers }: Lab,
   lock: { table: string; mode: string },
   signal: AbortSignal,
@@ -262,12 +262,12 @@ async function atTheDoorOf<T>(
     await tx.$executeRaw(Prisma.raw(`LOCK TABLE ${lock.table} IN ${lock.mode} MODE`));
     for (;;) {
       signal.throwIfAborted();
-      // Outside of the transaction, which would see one picture of it for ever.
+      // Outside the transaction, which might keep seeing the same snapshot.
       const [waiting] = await db.$queryRaw<{ name: string }[]>`
         SELECT a.application_name AS name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
         WHERE NOT l.granted AND l.relation = ${lock.table}::regclass AND a.application_name LIKE 'worker-%'`;
       if (waiting !== undefined) return work(byName(workers, waiting.name));
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_INTERVAL_MS);
     }
   });
 }

@@ -40,7 +40,7 @@ function arrival(url: string, atMs: number, more: Partial<Arrival> = {}): Arriva
 }
 
 function kill(atMs: number, exposed: string[]): Injected {
-  return { fault: 'kill', fromMs: atMs, untilMs: atMs, exposed, ofTheSite: false };
+  return { fault: 'kill', fromMs: atMs, untilMs: atMs, exposed, isSiteFailure: false };
 }
 
 function violationsOf(change: (sound: Evidence) => Partial<Evidence>): string[] {
@@ -147,7 +147,7 @@ describe('no page fetched successfully twice', () => {
       arrivals: [...sound.arrivals, arrival(A, 3_000)],
       injected: [kill(1_010, [A])],
     }));
-    expect(found).toEqual([`${A} was asked for 1970 ms after its end was recorded`]);
+    expect(found).toEqual([`${A} was requested 1970 ms after its end was recorded`]);
   });
 });
 
@@ -187,7 +187,7 @@ describe('attempts within policy', () => {
     expect(found).toEqual([`${B} had 2 attempts`]);
   });
 
-  test('an attempt sooner than the policy waits is caught', () => {
+  test('an attempt before the policy’s interval is over is caught', () => {
     const found = violationsOf(({ policy }) => ({ policy: { ...policy, retryAfterMs: 1_081 } }));
     expect(found).toEqual([`${B} was tried again after 1080 ms, not 1081 ms`]);
   });
@@ -205,11 +205,11 @@ describe('attempts within policy', () => {
     expect(found).toContain(`${B} has no attempt 1, but one numbered 2`);
   });
 
-  test('an attempt charged for trouble of our own is caught', () => {
+  test('an attempt charged for a failure on our side is caught', () => {
     const found = violationsOf(({ arrivals: [a, , b2] }) => ({
       arrivals: [a ?? fail(), arrival(B, 1_201, { status: null }), b2 ?? fail()],
     }));
-    expect(found).toEqual([`${B} paid 1 attempts for 0 failures of its site`]);
+    expect(found).toEqual([`${B} was charged 1 attempts for 0 failures of its site`]);
   });
 
   describe('with a site that failed for a while', () => {
@@ -217,7 +217,7 @@ describe('attempts within policy', () => {
     const unanswered = (fromMs: number, untilMs: number) =>
       violationsOf(({ arrivals: [a, , b2] }) => ({
         arrivals: [a ?? fail(), arrival(B, 1_201, { status: null }), b2 ?? fail()],
-        injected: [{ fault: 'drop', fromMs, untilMs, exposed: [], ofTheSite: true }],
+        injected: [{ fault: 'drop', fromMs, untilMs, exposed: [], isSiteFailure: true }],
       }));
 
     test.each([
@@ -232,7 +232,7 @@ describe('attempts within policy', () => {
       ['had ended before', 1_400, 1_700],
       ['began after', 700, 1_000],
     ])('an attempt that %s it is not excused by it', (_what, fromMs, untilMs) => {
-      expect(unanswered(fromMs, untilMs)).toEqual([`${B} paid 1 attempts for 0 failures of its site`]);
+      expect(unanswered(fromMs, untilMs)).toEqual([`${B} was charged 1 attempts for 0 failures of its site`]);
     });
 
     test('one attempt may be charged, not two', () => {
@@ -253,9 +253,9 @@ describe('attempts within policy', () => {
           arrival(B, 2_301, { status: null }),
           arrival(B, 3_401),
         ],
-        injected: [{ fault: 'drop', fromMs: 1_150, untilMs: 1_450, exposed: [], ofTheSite: true }],
+        injected: [{ fault: 'drop', fromMs: 1_150, untilMs: 1_450, exposed: [], isSiteFailure: true }],
       }));
-      expect(found).toEqual([`${B} paid 2 attempts for 1 failures of its site`]);
+      expect(found).toEqual([`${B} was charged 2 attempts for 1 failures of its site`]);
     });
   });
 

@@ -1,7 +1,7 @@
 /**
- * What must be true after a run, whatever was done to the program meanwhile. Pure: evidence in, violations out, each a
- * sentence that names what it is about. No violation is ever excused here but the one the README names: a page may be
- * fetched again if its fetch was under way, and not on record, when something was killed.
+ * What must be true after a run, whatever faults were injected. Pure: evidence in, violations out, each a sentence that names
+ * its subject. Only one violation is ever excused, the one that the README names: a page may be fetched again if its fetch was
+ * in flight, and not on record, when something was killed.
  */
 import { isOpen } from '../../src/core/outcome.ts';
 import { isRetryable } from '../../src/core/retry-policy.ts';
@@ -10,7 +10,7 @@ import type { Arrival, AttemptOnRecord, Evidence, Injected } from './evidence.ts
 /** Between the write of a request and its arrival: the scheduler's, not the crawler's. */
 const JITTER_MS = 20;
 
-/** By how much a time on record, which is told by the throttle's clock, may be off. */
+/** How far a recorded time, which is on the throttle's clock, may be off. */
 const CLOCK_MS = 100;
 
 /** Times a request must have been lost with its worker before that may cost the page an attempt. */
@@ -42,7 +42,7 @@ export function judge(evidence: Evidence): Judgement {
   };
 }
 
-/** found = the sum of final statuses, in the crawl's own words and in its rows. */
+/** found = the sum of final statuses, both in the crawl's result and in its rows. */
 function countsAddUp({ crawl, pages }: Evidence): string[] {
   const violations: string[] = [];
   if (crawl.status !== 'Completed') violations.push(`the crawl is ${crawl.status}, not Completed`);
@@ -74,7 +74,7 @@ function nothingIsLost({ expected, pages }: Evidence): string[] {
   return violations;
 }
 
-/** Each answer that was followed by another request for the same page needs a fault of its own to excuse it. */
+/** Each response that was followed by another request for the same page needs a fault of its own to excuse it. */
 function judgeRepeats({ arrivals, injected }: Evidence): Omit<Judgement, 'lost'> {
   const violations: string[] = [];
   const repeats: Judgement['repeats'] = [];
@@ -103,14 +103,14 @@ function excuses({ exposed, fromMs, untilMs }: Injected, url: string, fetchedAt:
   return exposed.includes(url) && untilMs >= fetchedAt && fromMs <= againAt;
 }
 
-/** A page whose end is on record is left alone. */
+/** A page whose end is on record is not requested again. */
 function nothingAfterTheEnd({ arrivals, attempts, pages }: Evidence): string[] {
   const visits = pageVisits(arrivals);
   return pages.flatMap(({ url }) => {
     const ended = Math.max(...attemptsOf(attempts, url).map(({ recordedAtMs }) => recordedAtMs));
     return (visits.get(url) ?? [])
       .filter(({ atMs, lateMs }) => atMs - lateMs > ended)
-      .map(({ atMs }) => `${url} was asked for ${(atMs - ended).toFixed(0)} ms after its end was recorded`);
+      .map(({ atMs }) => `${url} was requested ${(atMs - ended).toFixed(0)} ms after its end was recorded`);
   });
 }
 
@@ -119,9 +119,9 @@ function gapsOnRecord({ requests, policy }: Evidence): string[] {
   return [...groupBy(sorted, ({ domain }) => domain).values()].flatMap((visits) =>
     pairs(visits).flatMap(([one, other]) => {
       const gap = other.startedAtMs - one.startedAtMs;
-      const owed = Math.max(policy.gapMs, other.minGapMs);
-      if (gap >= owed) return [];
-      return [`on record, ${other.url} started ${gap} ms after ${one.url}, not ${owed} ms`];
+      const requiredMs = Math.max(policy.gapMs, other.minGapMs);
+      if (gap >= requiredMs) return [];
+      return [`on record, ${other.url} started ${gap} ms after ${one.url}, not ${requiredMs} ms`];
     }),
   );
 }
@@ -130,16 +130,16 @@ function gapsOnArrival({ arrivals, policy }: Evidence): string[] {
   return [...groupBy(inOrder(arrivals), ({ host }) => host).values()].flatMap((visits) =>
     pairs(visits).flatMap(([one, other]) => {
       const gap = other.atMs - (one.atMs - one.lateMs);
-      const owed = policy.gapMs - JITTER_MS;
-      if (gap >= owed) return [];
+      const requiredMs = policy.gapMs - JITTER_MS;
+      if (gap >= requiredMs) return [];
       return [
-        `${other.url} (${other.worker}) came ${gap.toFixed(1)} ms after ${one.url} (${one.worker}), not ${owed} ms`,
+        `${other.url} (${other.worker}) came ${gap.toFixed(1)} ms after ${one.url} (${one.worker}), not ${requiredMs} ms`,
       ];
     }),
   );
 }
 
-/** Attempts are numbered, spaced and bounded by the policy, and paid for by the site's own failures alone. */
+/** Attempts are numbered, spaced and bounded by the policy, and only failures of the site cost one. */
 function attemptsWithinPolicy({ pages, attempts, arrivals, injected, policy }: Evidence): string[] {
   const visits = pageVisits(arrivals);
   return pages.flatMap(({ url, attempts: counted }) => {
@@ -159,23 +159,25 @@ function attemptsWithinPolicy({ pages, attempts, arrivals, injected, policy }: E
     const failed = made.filter(({ outcome }) => isRetryable(outcome));
     const charged = failed.length;
     const refused = (visits.get(url) ?? []).filter(({ status }) => status !== null && status >= 500).length;
-    const failures = refused + failed.filter((attempt) => metByTheSite(attempt, injected)).length;
+    const failures = refused + failed.filter((attempt) => failedBySite(attempt, injected)).length;
     const losses = injected.filter(({ exposed }) => exposed.includes(url)).length;
-    const owed = failures + Math.floor(losses / LOSSES_PER_ATTEMPT);
-    if (charged > owed)
-      violations.push(`${url} paid ${charged} attempts for ${failures} failures of its site`);
+    const allowed = failures + Math.floor(losses / LOSSES_PER_ATTEMPT);
+    if (charged > allowed)
+      violations.push(`${url} was charged ${charged} attempts for ${failures} failures of its site`);
     return violations;
   });
 }
 
-/** The attempt was under way while the site failed. */
-function metByTheSite(
+/** The attempt was in flight while the site failed. */
+function failedBySite(
   { startedAtMs, finishedAtMs }: AttemptOnRecord,
   injected: readonly Injected[],
 ): boolean {
   return injected.some(
-    ({ ofTheSite, fromMs, untilMs }) =>
-      ofTheSite && (startedAtMs ?? finishedAtMs) <= untilMs + CLOCK_MS && finishedAtMs >= fromMs - CLOCK_MS,
+    ({ isSiteFailure, fromMs, untilMs }) =>
+      isSiteFailure &&
+      (startedAtMs ?? finishedAtMs) <= untilMs + CLOCK_MS &&
+      finishedAtMs >= fromMs - CLOCK_MS,
   );
 }
 
@@ -191,7 +193,7 @@ function inOrder(arrivals: readonly Arrival[]): Arrival[] {
   return arrivals.toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** The site has said what there is to say: only a failure is worth asking again. */
+/** A complete response: only a failure is worth another request. */
 function isSuccess({ status }: Arrival): boolean {
   return status !== null && status < 500;
 }

@@ -1,7 +1,7 @@
 /**
- * Everything the program needs, where it can be broken: a Temporal server with its file database and a Postgres, each behind
- * a wire that can be cut, a disk that can be full, and worker processes of the build. All of it is started by this process
- * and comes back on the same ports with the same data.
+ * Everything the program needs, in a form that can be broken: a Temporal server with its file database and a Postgres, each
+ * behind a proxy that can be cut, a disk that can be filled, and worker processes of the build. This process starts all of it,
+ * and restarts it on the same ports with the same data.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,10 +21,10 @@ import { startWire, type Wire } from './wire.ts';
 export const GAP_MS = 150;
 export const MAXIMUM_ATTEMPTS = 3;
 export const RETRY_AFTER_MS = 1_000;
-/** After this, nobody may start a request on a lease that was granted before. */
+/** After this, no request may start on a lease that was granted before. */
 export const LEASE_MS = 2_000;
 
-/** Short, so that what a dead worker held is missed soon; everything else is as it comes. */
+/** Short, so that a dead worker is noticed soon; everything else has its default. */
 const SETTINGS = {
   delay: `${GAP_MS}ms`,
   retry: { initialInterval: `${RETRY_AFTER_MS}ms`, maximumAttempts: MAXIMUM_ATTEMPTS },
@@ -36,7 +36,7 @@ const TUNING = {
   crawl: { sweepIntervalMs: 500 },
 };
 
-/** A worker of the lab takes a Postgres that has not answered by then for away; by itself it would wait a minute. */
+/** A worker of the lab treats a Postgres that has not answered by then as unavailable; the default is a minute. */
 export const ANSWER_WITHIN_MS = 8_000;
 
 const READY_WITHIN_MS = 60_000;
@@ -51,7 +51,7 @@ export interface LabWorker {
   name: string;
   /** The process that runs under this name now. */
   process: RunningProgram;
-  /** Everything that processes of this name have said on standard error. */
+  /** Everything that processes of this name have written to standard error. */
   log(): string;
   /** The same of standard output, which is for results. */
   output(): string;
@@ -69,7 +69,7 @@ export interface Lab {
   ensureWorkers(count: number): Promise<void>;
   /** kill -9; returns once it is dead. */
   kill(worker: LabWorker): Promise<void>;
-  /** Starts the next process under that name; returns when it is ready to work. */
+  /** Starts the next process under that name; returns when it is ready. */
   restart(worker: LabWorker): Promise<void>;
   remove(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export interface LabOptions {
 
 export async function createLab({ workers, settings = {}, env = {} }: LabOptions): Promise<Lab> {
   const closers: (() => Promise<unknown>)[] = [];
-  /** In reverse, also when only half of it could be made. */
+  /** In reverse order, also if only half of it could be created. */
   const remove = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
   };
@@ -150,10 +150,11 @@ async function setUp(
       { cwd: directory, env: environment(name) },
     );
   const workers: LabWorker[] = [];
-  const hire = (): LabWorker => {
+  const createWorker = (): LabWorker => {
     const name = `worker-${workers.length + 1}`;
-    const former: ReturnType<RunningProgram['said']>[] = [];
-    const all = (what: 'stdout' | 'stderr') => [...former, current.said()].map((said) => said[what]).join('');
+    const former: ReturnType<RunningProgram['output']>[] = [];
+    const all = (what: 'stdout' | 'stderr') =>
+      [...former, current.output()].map((output) => output[what]).join('');
     let current = launch(name);
     return {
       name,
@@ -161,7 +162,7 @@ async function setUp(
         return current;
       },
       set process(next) {
-        former.push(current.said());
+        former.push(current.output());
         current = next;
       },
       log: () => all('stderr'),
@@ -173,11 +174,11 @@ async function setUp(
     await process.ended;
   };
   closers.push(() => Promise.all(workers.map(kill)));
-  const employ = async (count: number): Promise<void> => {
-    while (workers.length < count) workers.push(hire());
+  const ensureWorkers = async (count: number): Promise<void> => {
+    while (workers.length < count) workers.push(createWorker());
     await Promise.all(workers.map(isReady));
   };
-  await employ(workerCount);
+  await ensureWorkers(workerCount);
 
   return {
     db,
@@ -200,7 +201,7 @@ async function setUp(
       },
     },
     workers,
-    ensureWorkers: employ,
+    ensureWorkers,
     kill,
     async restart(worker) {
       worker.process = launch(worker.name);
@@ -213,7 +214,7 @@ async function isReady({ name, process }: LabWorker): Promise<void> {
   const late = sleep(READY_WITHIN_MS, undefined, { ref: false }).then(() => {
     throw new Error(`${name} was not ready in time.`);
   });
-  await Promise.race([process.says(/Worker ready/), late]);
+  await Promise.race([process.waitForStderr(/Worker ready/), late]);
 }
 
 async function killRecorded(record: string): Promise<void> {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Injected } from './evidence.ts';
-import { inTable } from './report.ts';
+import { renderReport } from './report.ts';
 import type { Run } from './run.ts';
 
 function injected(fault: string, exposed: string[] = []): Injected {
-  return { fault, fromMs: 0, untilMs: 1, exposed, ofTheSite: false };
+  return { fault, fromMs: 0, untilMs: 1, exposed, isSiteFailure: false };
 }
 
 function run(more: Partial<Run>): Run {
@@ -18,7 +18,7 @@ test('the table has a row for each fault, with what it exposed, what was fetched
     repeats: [{ url: 'a', fault: 'kill' }],
   });
   const lossy = run({ injected: [injected('kill', ['c'])], lost: 1, violations: ['c is lost'] });
-  expect(inTable([sound, lossy]).slice(2)).toEqual([
+  expect(renderReport([sound, lossy]).slice(2)).toEqual([
     '| kill | 2 | 3 | 1 | 1 | 1 |',
     '| drop | 1 | 0 | 0 | 0 | 0 |',
     '2 runs, 80 pages, 3 faults: 1 violations.',
@@ -31,7 +31,7 @@ test('a run that ended early is in the table, with its fault and a violation', (
     injected: [injected('kill'), injected('drop')],
     violations: ['the run broke off: drop: no such wire'],
   });
-  expect(inTable([broken]).slice(2)).toEqual([
+  expect(renderReport([broken]).slice(2)).toEqual([
     '| kill | 1 | 0 | 0 | 0 | 1 |',
     '| drop | 1 | 0 | 0 | 0 | 1 |',
     '1 runs, 40 pages, 2 faults: 1 violations.',

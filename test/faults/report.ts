@@ -1,7 +1,7 @@
-/** The table at the end of a soak: what was done how often, and what was lost by it. */
+/** The table at the end of a soak: how often each fault was injected, and what was lost. */
 import type { Run } from './run.ts';
 
-export function inTable(runs: readonly Run[]): string[] {
+export function renderReport(runs: readonly Run[]): string[] {
   const injected = runs.flatMap((run) => run.injected);
   const repeats = runs.flatMap((run) => run.repeats);
   const rows = [...new Set(injected.map(({ fault }) => fault))].map((fault) => {

@@ -1,4 +1,4 @@
-/** One run: a crawl of a web of its own, faults one after the other while it goes on, and the judgement at its end. */
+/** One run: a crawl of a web of its own, faults injected one after the other while it runs, and the judgement at its end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../src/core/errors.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
@@ -19,9 +19,10 @@ export interface Run extends Judgement {
   seconds: number;
 }
 
-/** A moment that a fault waits for has come by then, or never will. */
+/** A fault that has not found its moment by then never will. */
 const MOMENT_WITHIN_MS = 60_000;
-const UNDER_WAY = 10;
+/** Requests before the first fault. */
+const MIN_ARRIVALS = 10;
 const PAUSE_MS = { least: 200, most: 1_500 };
 /** From the last fault to the end of the crawl: the longest of all timeouts that may have to run out, several times. */
 const END_WITHIN_MS = 120_000;
@@ -32,10 +33,10 @@ export async function runOnce(
 ): Promise<Run> {
   const random = seeded(seed);
   const [began, beganAtMs] = [performance.now(), Date.now()];
-  // A stream of chance of its own for each: the order in which pages are asked for is not ours to repeat.
+  // Its own random numbers: the order in which pages are requested cannot be repeated.
   const web = await startFaultWeb(seeded(random.between(0, 2 ** 31)));
   const injected: Injected[] = [];
-  const told = (judgement: Judgement, broken: boolean): Run => ({
+  const toRun = (judgement: Judgement, broken: boolean): Run => ({
     ...judgement,
     crawlId,
     broken,
@@ -50,7 +51,7 @@ export async function runOnce(
       args: [{ seeds: web.seeds, ...web.network }],
     });
     const soon = AbortSignal.timeout(MOMENT_WITHIN_MS);
-    while (web.arrivals.length < UNDER_WAY) await web.nextArrival(soon);
+    while (web.arrivals.length < MIN_ARRIVALS) await web.nextArrival(soon);
     for (const fault of faults) {
       await sleep(random.between(PAUSE_MS.least, PAUSE_MS.most));
       const signal = AbortSignal.timeout(MOMENT_WITHIN_MS);
@@ -65,20 +66,20 @@ export async function runOnce(
       lines.filter(({ atMs }) => atMs >= beganAtMs),
       injected,
     );
-    return told({ repeats, lost, violations: [...overdue, ...violations, ...noise] }, false);
+    return toRun({ repeats, lost, violations: [...overdue, ...violations, ...noise] }, false);
   } catch (error) {
-    // What was done until then is told all the same.
+    // What was injected until then is reported nevertheless.
     const violations = [`the run broke off: ${messageOf(error)}`];
-    return told({ repeats: [], lost: 0, violations }, true);
+    return toRun({ repeats: [], lost: 0, violations }, true);
   } finally {
     await web.stop();
   }
 }
 
-/** A fault that fails itself has been injected all the same, in part. */
+/** A fault that throws has been injected nevertheless, in part. */
 async function inject(fault: Fault, scene: Scene, injected: Injected[]): Promise<void> {
-  const { name, ofTheSite = false, takesAway } = fault;
-  const what = { fault: name, ofTheSite, ...(takesAway && { takesAway }) };
+  const { name, isSiteFailure = false, unavailable } = fault;
+  const what = { fault: name, isSiteFailure, ...(unavailable && { unavailable }) };
   const fromMs = Date.now();
   try {
     injected.push({ ...(await fault.inject(scene)), ...what });
@@ -93,7 +94,7 @@ async function endOf({ client }: Lab, crawlId: string): Promise<CrawlResult | nu
   const result = client.workflow.getHandle(crawlId).result();
   const timeout = sleep(END_WITHIN_MS, null, { signal: late.signal });
   timeout.catch(() => {});
-  // The run that has not ended is judged all the same; what becomes of it later is of no interest.
+  // A crawl that has not ended is judged too; its later result does not matter.
   result.catch(() => {});
   const ended = await Promise.race([result, timeout]);
   late.abort();

@@ -1,4 +1,4 @@
-/** Chance that repeats itself: the same seed gives the same run of numbers, so that a bad run can be had again. */
+/** Repeatable random numbers: the same seed gives the same sequence, so that a failed run can be repeated. */
 
 export interface Seeded {
   /** At least 0, below 1. */
@@ -9,7 +9,7 @@ export interface Seeded {
   shuffled<T>(items: readonly T[]): T[];
 }
 
-/** mulberry32, which passes the usual tests of randomness and fits in four lines. */
+/** mulberry32: passes the usual tests of randomness and fits in four lines. */
 export function seeded(seed: number): Seeded {
   let state = seed >>> 0;
   const next = (): number => {

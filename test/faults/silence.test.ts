@@ -1,4 +1,4 @@
-/** Connections that die without a word: whoever has one notices by itself, and makes another. */
+/** Connections that die silently are detected and replaced. */
 import type { Connection } from '@temporalio/client';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
@@ -7,7 +7,7 @@ import { connectTemporal } from '../../src/worker/temporal-connection.ts';
 import { testEngines } from '../support/engines.ts';
 import { startWire, type Wire } from './wire.ts';
 
-/** As production has it in seconds, so that a test can wait for it. */
+/** In production these are seconds; a test can wait for these. */
 const KEEPALIVE = { intervalMs: 300, timeoutMs: 300 };
 const ANSWER_WITHIN_MS = 500;
 

@@ -1,11 +1,11 @@
 /**
  * `npm run soak -- --minutes 30 --seed 7`: run after run on one lab, each with the next few faults of a shuffled deck, until
- * the time is up. Ends with a table of what was done and what was lost, and with 1 if anything was.
+ * the time is up. Prints a table of what was injected and lost, and exits with 1 if anything was lost.
  */
 import { parseArgs } from 'node:util';
 import { FAULTS } from './faults.ts';
 import { createLab } from './lab.ts';
-import { inTable } from './report.ts';
+import { renderReport } from './report.ts';
 import { type Run, runOnce } from './run.ts';
 import { seeded } from './seeded.ts';
 
@@ -36,7 +36,7 @@ const runs: Run[] = [];
 const lab = await createLab({ workers });
 console.log(`Seed ${seed}, ${workers} worker(s); the disk is filled by ${lab.disk.means}.`);
 const until = performance.now() + Number(values.minutes) * 60_000;
-// Whatever ends it, nothing may stay behind: a lab is two servers, a file system and a handful of processes.
+// Leave nothing behind: a lab is two servers, a file system and a handful of processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void lab.remove().finally(() => process.exit(1)));
 }
@@ -51,11 +51,11 @@ for (let number = 1; performance.now() < until && !runs.at(-1)?.broken; number +
   for (const { fault, fromMs } of run.injected) console.log(`  ${new Date(fromMs).toISOString()} ${fault}`);
   console.log(
     `${run.crawlId}: ${run.pages} pages in ${run.seconds.toFixed(0)} s, ${run.repeats.length} fetched again; ${
-      run.violations.length === 0 ? 'all is well' : run.violations.join('; ')
+      run.violations.length === 0 ? 'no violation' : run.violations.join('; ')
     }`,
   );
 }
-for (const line of inTable(runs)) console.log(line);
+for (const line of renderReport(runs)) console.log(line);
 const failed = runs.some(({ violations }) => violations.length > 0);
 if (failed) for (const worker of lab.workers) console.error(`--- ${worker.name}\n${worker.log()}`);
 await lab.remove();

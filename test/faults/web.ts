@@ -1,7 +1,7 @@
 /**
- * The web that is crawled while things break: hosts on loopback, told apart by name, that grow new pages for as long as the
- * run wants to go on. It writes down every arrival, by whom it was sent (each worker has a User-Agent of its own) and
- * whether its answer was sent whole; and it lets a fault happen at the very moment of an arrival or of an answer's end.
+ * The web that is crawled while faults are injected: hosts on loopback, distinguished by name, that grow new pages until the run
+ * stops them. It records every request, its worker (each has its own User-Agent) and whether the response was sent completely.
+ * A fault can be injected at the moment of an arrival or of the end of a response.
  */
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
@@ -16,13 +16,13 @@ export interface FaultWeb {
   seeds: string[];
   /** To be spread into a crawl's input: how to reach this web. */
   network: { resolve: string[]; allowNetwork: string[] };
-  /** Each page that can be found from the seeds, and what must become of it. */
+  /** Each page that can be found from the seeds, with the status it must end with. */
   expected(): ExpectedPage[];
   /** From now on no page links to anything new. */
   stopGrowing(): void;
-  /** The next request for a page that comes in; its answer is still to be sent. */
+  /** The next request for a page; its response has not been sent yet. */
   nextArrival(signal: AbortSignal): Promise<Arrival>;
-  /** The next answer that has been sent whole. */
+  /** The next response that has been sent completely. */
   nextAnswer(signal: AbortSignal): Promise<Arrival>;
   /** Breaks every connection, and each new one for this long. */
   drop(ms: number): Promise<void>;
@@ -31,7 +31,7 @@ export interface FaultWeb {
 
 const HOSTS = ['one', 'two', 'three', 'four'];
 
-/** As many pages known and not yet served keep every host busy. */
+/** Known pages that are not served yet: as many keep every host busy. */
 const AHEAD = 30;
 const NEW_LINKS = 3;
 const ANSWER_MS = { least: 5, most: 60 };
@@ -44,7 +44,7 @@ interface KnownPage {
   url: string;
   host: string;
   kind: Kind;
-  /** Decided when it is first served: who asks again gets the same. */
+  /** Decided when it is first served; the same every time. */
   links: string[] | null;
   visits: number;
 }
@@ -75,7 +75,7 @@ export async function startFaultWeb(random: Seeded): Promise<FaultWeb> {
     if (page.links !== null) return page.links;
     const wanted = growing && known.size - served < AHEAD ? NEW_LINKS : 0;
     const fresh = Array.from({ length: wanted }, () => learn(kindOf(random)).url);
-    // And one that is known already: it must not be fetched for that.
+    // And one that is known already, which must not be fetched again because of it.
     page.links = page.kind === 'redirect' ? [learn('page').url] : [...fresh, random.pick([...known.keys()])];
     served += 1;
     return page.links;
@@ -87,7 +87,7 @@ export async function startFaultWeb(random: Seeded): Promise<FaultWeb> {
     const arrival: Arrival = {
       url,
       host: new URL(url).hostname,
-      worker: /worker-\d+/.exec(request.headers['user-agent'] ?? '')?.[0] ?? 'nobody',
+      worker: /worker-\d+/.exec(request.headers['user-agent'] ?? '')?.[0] ?? 'unknown',
       atMs,
       lateMs: lateness.at(atMs),
       status: null,

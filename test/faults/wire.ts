@@ -1,4 +1,4 @@
-/** A wire between a worker and an engine that can be made slow, cut, or silent. */
+/** A proxy between a worker and an engine that can be slow, cut, or silent. */
 
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
@@ -11,8 +11,8 @@ export interface Wire {
   /** Resets every connection, and each new one, until it is healed. */
   cut(): void;
   /**
-   * Breaks no connection and takes new ones, but nothing comes through, and nothing ever will on a connection of that time:
-   * whoever has one must find out by itself that it is dead.
+   * Keeps every connection open and accepts new ones, but nothing gets through, and nothing ever will on a connection from that
+   * time: only a timeout can detect that it is dead.
    */
   swallow(): void;
   /** For connections that are made from now on. */
@@ -20,7 +20,7 @@ export interface Wire {
   stop(): Promise<void>;
 }
 
-interface Line {
+interface ProxiedConnection {
   dead: boolean;
 }
 
@@ -30,21 +30,20 @@ export async function startWire(targetPort: number): Promise<Wire> {
   let delayMs = 0;
   let isCut = false;
   let isSilent = false;
-  /** Connections to be silenced, should it come to that. */
-  const sounding = new Set<Line>();
+  const live = new Set<ProxiedConnection>();
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
-    // What breaks on one side ends the other; there is nobody else to tell.
+    // An error on one side closes the other, which is enough.
     return socket
       .setNoDelay()
       .on('error', () => {})
       .once('close', () => sockets.delete(socket));
   };
-  const late = (line: Line): Transform =>
+  const late = (connection: ProxiedConnection): Transform =>
     new Transform({
       transform(chunk, _, done) {
-        if (line.dead) done();
+        if (connection.dead) done();
         else if (delayMs === 0) done(null, chunk);
         else setTimeout(done, delayMs, null, chunk);
       },
@@ -55,18 +54,18 @@ export async function startWire(targetPort: number): Promise<Wire> {
       client.resetAndDestroy();
       return;
     }
-    const line: Line = { dead: isSilent };
-    sounding.add(line);
+    const connection: ProxiedConnection = { dead: isSilent };
+    live.add(connection);
     const engine = keep(connect(targetPort, LOOPBACK));
-    client.pipe(late(line)).pipe(engine);
-    engine.pipe(late(line)).pipe(client);
+    client.pipe(late(connection)).pipe(engine);
+    engine.pipe(late(connection)).pipe(client);
     client.once('close', () => {
-      sounding.delete(line);
+      live.delete(connection);
       engine.destroy();
     });
-    // Nor does a dead connection bring the news that the other side has hung up.
+    // A dead connection does not show that the other side has closed it either.
     engine.once('close', () => {
-      if (!line.dead) client.destroy();
+      if (!connection.dead) client.destroy();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, LOOPBACK, resolve));
@@ -84,7 +83,7 @@ export async function startWire(targetPort: number): Promise<Wire> {
     },
     swallow() {
       isSilent = true;
-      for (const line of sounding) line.dead = true;
+      for (const connection of live) connection.dead = true;
     },
     heal() {
       isCut = false;

@@ -1,4 +1,4 @@
-/** Workers that are told to stop, that lose what they need, and that meet bugs: real processes, on engines of their own. */
+/** Workers that are stopped, that lose a dependency, and that meet bugs: real processes, on engines of their own. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startWeb, type TestWeb } from '../support/web.ts';
@@ -99,7 +99,7 @@ describe('a worker that receives SIGTERM', () => {
   test('exits at once on a second signal', async () => {
     const crawlId = await crawlSlowly(SLOW_MS);
     worker.process.kill('SIGTERM');
-    await worker.process.says(/Stopping: /);
+    await worker.process.waitForStderr(/Stopping: /);
     // One key press may arrive as two signals: those are a few milliseconds apart.
     await new Promise((resolve) => setTimeout(resolve, 400));
     worker.process.kill('SIGTERM');
@@ -140,10 +140,10 @@ describe('a worker that loses a dependency logs it once, waits and resumes:', ()
     await new Promise((resolve) => setTimeout(resolve, awayMs));
     lab.wires[wire].heal();
     expect(await lab.client.workflow.getHandle(crawlId).result()).toMatchObject({ found: PAGES + 1 });
-    const said = worker.log().slice(before);
-    expect(worries(said)).toEqual([`${what} unavailable; retrying (no data lost)`]);
-    expect(said.match(new RegExp(`${what} available again`, 'g'))).toHaveLength(1);
-    expect(said.trimEnd().split('\n'), said).toHaveLength(2);
+    const logged = worker.log().slice(before);
+    expect(worries(logged)).toEqual([`${what} unavailable; retrying (no data lost)`]);
+    expect(logged.match(new RegExp(`${what} available again`, 'g'))).toHaveLength(1);
+    expect(logged.trimEnd().split('\n'), logged).toHaveLength(2);
     expect(worker.output()).toBe('');
   });
 });
@@ -200,10 +200,10 @@ describe('a bug', () => {
     for (const path of ['/unparsable', '/unrecordable', '/unreadable.xml'])
       expect(web.arrivalsAt('slow', path)).toHaveLength(1);
     // Once for each time the policy tries it.
-    const said = worker.log().slice(before);
+    const logged = worker.log().slice(before);
     for (const worry of ['could not record a page', 'could not read a sitemap'])
-      expect(worries(said).filter((msg) => msg === worry)).toHaveLength(MAXIMUM_ATTEMPTS);
-    expect(said.match(/met the bug in the parser/g)).toHaveLength(MAXIMUM_ATTEMPTS);
+      expect(worries(logged).filter((msg) => msg === worry)).toHaveLength(MAXIMUM_ATTEMPTS);
+    expect(logged.match(/met the bug in the parser/g)).toHaveLength(MAXIMUM_ATTEMPTS);
   });
 
   test('in a fetch is retried three times per attempt and sends nothing', async () => {
@@ -221,8 +221,8 @@ describe('a bug', () => {
       attempted: [{ outcome: 'Failed', errorKind: 'internal' }],
     });
     expect(web.arrivalsAt('slow', '/unfetchable')).toEqual([]);
-    const said = worries(worker.log().slice(before));
-    expect(said.filter((msg) => msg === 'a fetch failed on our side')).toHaveLength(3);
+    const logged = worries(worker.log().slice(before));
+    expect(logged.filter((msg) => msg === 'a fetch failed on our side')).toHaveLength(3);
   });
 
   test('that nothing catches is logged and does not end the worker', async () => {

@@ -16,7 +16,7 @@ describe('the preset news', () => {
   let amble: Amble;
   let web: TestWeb;
   /** Refuses connections. */
-  let away: TestWeb;
+  let unreachable: TestWeb;
   let crawlId: string;
   let pages: Record<string, number>;
 
@@ -37,16 +37,16 @@ describe('the preset news', () => {
       },
       slow: (path) => (path === '/' ? { body: links(...STORIES) } : { body: 'A story', afterMs: LATENCY_MS }),
     });
-    away = await startWeb({ gone: () => undefined });
-    await away.goAway();
-    const seeds = [web.url('daily'), web.url('slow'), ...GONE.map((path) => away.url('gone', path))];
-    const resolve = [...web.network.resolve, ...away.network.resolve];
+    unreachable = await startWeb({ gone: () => undefined });
+    await unreachable.refuseConnections();
+    const seeds = [web.url('daily'), web.url('slow'), ...GONE.map((path) => unreachable.url('gone', path))];
+    const resolve = [...web.network.resolve, ...unreachable.network.resolve];
     ({ crawlId, pages } = await amble.crawl({ ...input, ...web.network, resolve, seeds }));
   });
   afterAll(async () => {
     await amble?.stop();
     await web?.stop();
-    await away?.stop();
+    await unreachable?.stop();
   });
 
   it('retries soft errors hourly, up to 12 times', async () => {
@@ -77,11 +77,11 @@ describe('the preset news', () => {
 
   it('defers the pages of an unreachable site instead of trying each of them', async () => {
     const attempts = await amble.db.pageCrawl.findMany({
-      where: { page: { crawlId, domain: away.name('gone') } },
+      where: { page: { crawlId, domain: unreachable.name('gone') } },
     });
     // Its robots.txt was never read, so no page was ever allowed. Each is given up with one attempt.
     expect(attempts.map(({ errorKind }) => errorKind)).toEqual(Array(GONE.length).fill('robots'));
-    const throttle = amble.client.workflow.getHandle(throttleId(away.name('gone')));
+    const throttle = amble.client.workflow.getHandle(throttleId(unreachable.name('gone')));
     const { stats } = await throttle.query(stateQuery);
     expect(stats.unreachable).toBeLessThan(GONE.length);
   });

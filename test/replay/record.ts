@@ -185,9 +185,9 @@ describe('with usual settings', () => {
     onWeb(flatSite(3), async () => {
       const crawl = await amble.start({ ...seeds('/'), delay: '100ms' });
       await expect.poll(() => web.arrivalsAt('site', '/').length, SOON).toBe(1);
-      await web.goAway();
+      await web.refuseConnections();
       await expect.poll(throttleSummary, SOON).toContain('answered acquire down');
-      await web.comeBack();
+      await web.acceptConnections();
       await crawl.result();
       for (const path of ['/1', '/2', '/3']) {
         const summary = await pageSummary(crawl.workflowId, path);

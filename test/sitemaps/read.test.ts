@@ -274,10 +274,12 @@ test('an empty or blank file is not a sitemap', async () => {
 test('an error of the body is thrown, not taken for the end of the file', async () => {
   async function* breaking(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     yield bytes;
-    throw new Error('the store is away');
+    throw new Error('the store is unavailable');
   }
   for (const bytes of [Buffer.from('https://example.org/a\n'), gzipSync('https://example.org/a\n')]) {
-    await expect(readSitemap(breaking(bytes), SOURCE, async () => {})).rejects.toThrow('the store is away');
+    await expect(readSitemap(breaking(bytes), SOURCE, async () => {})).rejects.toThrow(
+      'the store is unavailable',
+    );
   }
 });
 

@@ -117,10 +117,10 @@ describe('a final status never changes', () => {
     'a success': (crawl, page) => crawl.record(page, { attempt: 9, parsed: linksTo('http://a.test/new') }),
     'a failure to be retried': (crawl, page) =>
       crawl.record(page, { attempt: 9, report: failure(), retryAt: inOneHour() }),
-    'an end': (_crawl, page) => closePage(db(), page.pageId, { status: 'Failed', reason: 'poison' }),
+    'an end': (_crawl, page) => closePage(db(), page.pageId, { status: 'Failed', reason: 'a bug' }),
     'a wait': (crawl, page) =>
       deferWithoutAttempt(db(), crawl.settings, page.pageId, { until: inOneHour(), reason: 'robots.txt' }),
-    'a sign of life': (_crawl, page) => touchPage(db(), page.pageId, 1_000),
+    'a touch': (_crawl, page) => touchPage(db(), page.pageId, 1_000),
     'a sweep': (crawl) => admitDue(db(), crawl.id, crawl.settings, 'sweep'),
     'a look for stalled pages': (crawl) => findStalled(db(), crawl.id, async () => false),
     'a spent budget': (crawl) => cancelBeyondBudget(db(), crawl.id),

@@ -38,7 +38,7 @@ test('a deferral without an attempt does not count as one', async () => {
   const crawl = await startCrawl(db());
   const page = await crawl.admitted('http://a.test/');
   const until = inOneHour();
-  const wait = { until, reason: 'robots.txt is out of reach' };
+  const wait = { until, reason: 'robots.txt is unavailable' };
   expect(await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait)).toEqual({
     continues: true,
     domains: ['a.test'],
@@ -78,7 +78,7 @@ test('if too many pages of its domain are waiting, the workflow ends and the row
   });
   expect(await crawl.reserved()).toBe(4);
 
-  const wait = { until: retryAt, reason: 'robots.txt is out of reach' };
+  const wait = { until: retryAt, reason: 'robots.txt is unavailable' };
   const { continues: fourGoesOn } = await deferWithoutAttempt(db(), crawl.settings, four?.pageId ?? '', wait);
   expect(fourGoesOn).toBe(false);
   expect(await crawl.page(four?.url ?? '')).toMatchObject({ status: 'Pending', attempts: 0 });
@@ -87,7 +87,7 @@ test('if too many pages of its domain are waiting, the workflow ends and the row
 test('a deferral recorded twice is one deferral: a page does not count itself among those that wait', async () => {
   const crawl = await startCrawl(db(), { maxWaiting: 1 });
   const page = await crawl.admitted('http://a.test/');
-  const wait = { until: inOneHour(), reason: 'robots.txt is out of reach' };
+  const wait = { until: inOneHour(), reason: 'robots.txt is unavailable' };
   const both = [
     await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait),
     await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait),

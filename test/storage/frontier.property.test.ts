@@ -125,7 +125,7 @@ async function visit(crawl: TestCrawl, page: Page, step: Step): Promise<unknown>
     case 'wait':
       return deferWithoutAttempt(db(), crawl.settings, pageId, {
         until,
-        reason: 'robots.txt is out of reach',
+        reason: 'robots.txt is unavailable',
       });
     case 'end':
       return closePage(db(), pageId, { status: 'Cancelled', reason: 'the page was cancelled' });
@@ -148,8 +148,8 @@ function expectNothingLost(before: readonly Page[], after: readonly Page[]): voi
 
 /** No page starts or wakes up in a paused crawl: it returns to the frontier. */
 function expectNoneBegun(before: readonly Page[], after: readonly Page[]): void {
-  const begun = new Set(before.filter(({ status }) => status === 'Queued').map(({ url }) => url));
-  expect(after.filter(({ url, status }) => status === 'Queued' && !begun.has(url))).toEqual([]);
+  const queuedBefore = new Set(before.filter(({ status }) => status === 'Queued').map(({ url }) => url));
+  expect(after.filter(({ url, status }) => status === 'Queued' && !queuedBefore.has(url))).toEqual([]);
 }
 
 /** Admission never exceeds the window. Only pages whose wait is over may. */

@@ -120,7 +120,7 @@ test('a page that has just tried uses old rules instead of trying forever', asyn
 });
 
 test.each<Partial<RobotsReader>>([{ domain: 'robots-site.test' }, { agent: 'Another' }])(
-  'rules are read anew for %j, which may be asked for another Crawl-delay, and hold until then',
+  'rules are read again for %j, which may have another Crawl-delay, and apply until then',
   async (other) => {
     await consult();
     await rules('known');
@@ -133,8 +133,8 @@ test.each<Partial<RobotsReader>>([{ domain: 'robots-site.test' }, { agent: 'Anot
     expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'known' });
     await letTimePass(FAILURE.retryMs);
     expect(await consult(other)).toEqual({ kind: 'claimed' });
-    await rules('read anew', HOUR_MS, other);
-    expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'read anew' });
+    await rules('read again', HOUR_MS, other);
+    expect(await consult(other)).toMatchObject({ kind: 'rules', body: 'read again' });
   },
 );
 
@@ -195,10 +195,10 @@ test('a failure long after the last backoff counts as the first', async () => {
   await consult();
   await saveRobotsFailure(db(), origin, FAILURE);
   await letTimePass(FAILURE.retryMs + FAILURE.maxBlockMs + HOUR_MS + 1_000);
-  const anew = await saveRobotsFailure(db(), origin, FAILURE);
-  expect(anew.failingForMs).toBeLessThan(100);
+  const restarted = await saveRobotsFailure(db(), origin, FAILURE);
+  expect(restarted.failingForMs).toBeLessThan(100);
   // ... with a backoff as short as the first one.
-  expect(Math.round((anew.until - Date.now()) / FAILURE.retryMs)).toBe(1);
+  expect(Math.round((restarted.until - Date.now()) / FAILURE.retryMs)).toBe(1);
 });
 
 test('a failure reported again during its backoff changes nothing; after it, it counts', async () => {

@@ -55,8 +55,8 @@ async function readSitemap(settings: Parameters<typeof startCrawl>[1] = {}) {
   return { crawl, sitemap };
 }
 
-async function nextSitemap(crawl: TestCrawl, who = 'somebody'): Promise<AdmittedPage | undefined> {
-  const by = `${crawl.id}:${who}`;
+async function nextSitemap(crawl: TestCrawl, caller = 'somebody'): Promise<AdmittedPage | undefined> {
+  const by = `${crawl.id}:${caller}`;
   await admitSitemaps(db(), { crawlId: crawl.id, admissionId: by, domains: null });
   return (await crawl.admit(by)).find(({ sitemap }) => sitemap);
 }

@@ -74,7 +74,7 @@ test('touching a sleeping page makes it Queued and clears its reason', async () 
   expect(await crawl.page(page.url)).toMatchObject({ status: 'Queued', nextAttemptAt: null, reason: null });
 });
 
-test('touching a page tells whether it still has work to do', async () => {
+test('touching a page returns whether it still has work to do', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(2));
   const [done, open] = await crawl.admit();

@@ -17,7 +17,7 @@ export interface Amble {
   client: Client;
   config: AmbleConfig;
   databaseUrl: string;
-  /** Starts a crawl and gives its handle. */
+  /** Starts a crawl and returns its handle. */
   start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
   /** Runs a crawl to its end. */
   crawl(input: Record<string, unknown>, id?: string): Promise<CrawlResult>;

@@ -1,9 +1,9 @@
-/** Crawls that are begun meanwhile stand still in the middle of being opened. */
+/** Blocks crawls that start meanwhile in the middle of being opened. */
 import { expect } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 
 export interface BlockedOpening {
-  /** Returns once so many stand there. */
+  /** Returns once this many are blocked. */
   untilBlocked(openings: number): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export default class ClosingLineReporter implements Reporter {
       // A file that did not load, or whose hooks failed, may have no failed test to show for it.
       count.failed += failedTests === 0 && module.state() === 'failed' ? 1 : failedTests;
     }
-    // At the very end: the other reporters and the teardown have words of their own.
+    // At the very end, after the output of the other reporters and of the teardown.
     process.once('exit', () => writeSync(1, closingLines(count)));
   }
 }

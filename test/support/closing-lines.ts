@@ -1,4 +1,4 @@
-/** The last line is for machines and has one form; what else there is to say comes before it. */
+/** The last line is for machines and has one form; the skipped tests are reported before it. */
 export function closingLines({
   passed,
   failed,

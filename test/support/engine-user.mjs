@@ -1,4 +1,4 @@
-// A process that uses the engines of a home: says where they are when they run, leaves when its input ends. It runs the
+// A process that uses the engines of a home: prints where they are once they run, and exits when its input ends. It runs the
 // compiled program, as `npm test` has built it.
 import { startEngines } from '../../dist/src/embedded/index.js';
 

@@ -45,9 +45,9 @@ interface Visit {
   host: string;
   what: string;
   atMs: number;
-  /** It may have been so much earlier. */
+  /** It may have been this much earlier. */
   lateMs: number;
-  /** Owed to the visit before. */
+  /** Required since the visit before. */
   gapMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** One Temporal server, one Postgres and one bundle of the workflows for the whole test run, in a home of their own that is gone afterwards. */
+/** One Temporal server, one Postgres and one bundle of the workflows for the whole test run, in a temporary home. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,9 @@ declare module 'vitest' {
   export interface ProvidedContext {
     temporalAddress: string;
     temporalNamespace: string;
-    /** Of a migrated database that nobody works in: the template of all others. */
+    /** Of a migrated database that no test uses: the template of all others. */
     templateDatabaseUrl: string;
-    /** Directory with a Postgres of a home as its first start leaves it: see furnish.ts. */
+    /** Directory with the Postgres data of a home after its first start: see initialised-home.ts. */
     initialisedHome: string;
     /** File with the workflows' code, from the sources as they are now: every worker of the run uses it. */
     workflowCode: string;
@@ -25,13 +25,13 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = await mkdtemp(join(tmpdir(), 'amble-test-'));
   const binary = process.env.AMBLE_TEMPORAL_BINARY;
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
-  project.provide('initialisedHome', await createInitialisedHome(home, say));
+  const notify = (line: string) => void process.stderr.write(`${line}\n`);
+  project.provide('initialisedHome', await createInitialisedHome(home, notify));
   const engines = await startEngines({
     home,
     isolated: true,
     ...(binary !== undefined && { temporalBinary: binary }),
-    notify: say,
+    notify,
   });
   project.provide('temporalAddress', engines.temporal.address);
   project.provide('temporalNamespace', engines.temporal.namespace);
@@ -45,12 +45,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** What the first start of a database leaves in a home; that home goes on with its own. */
+/** Copies what the first start of a database leaves in a home. */
 async function createInitialisedHome(path: string, say: (line: string) => void): Promise<string> {
   await (await startDatabase({ home: path, notify: say })).stop();
   const { postgres } = homeAt(path);
-  const furniture = join(path, 'initialisedHome');
-  await mkdir(furniture);
-  await promisify(execFile)('cp', ['-a', postgres.data, postgres.password, furniture]);
-  return furniture;
+  const copy = join(path, 'initialisedHome');
+  await mkdir(copy);
+  await promisify(execFile)('cp', ['-a', postgres.data, postgres.password, copy]);
+  return copy;
 }

@@ -1,4 +1,4 @@
-/** A domain on hold from before the first ask: pages stand in its line for as long as a test wants them to. */
+/** A domain that is paused before the first ask: its pages stay queued until the test resumes it. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { expect } from 'vitest';
 import { throttleStart } from '../../activities/slot/throttle-start.ts';
@@ -9,11 +9,11 @@ import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts
 import type { Amble } from './amble.ts';
 
 export interface PausedDomain {
-  /** By its id only: whichever life of the throttle runs now. */
+  /** By its id only: whichever run of the throttle is open now. */
   throttle: ReturnType<Amble['client']['workflow']['getHandle']>;
   state(): Promise<ThrottleView>;
   resume(): Promise<void>;
-  /** Terminates the throttle, and returns once another one runs: somebody has asked again. */
+  /** Terminates the throttle, and returns once another one runs, because a page has asked again. */
   restart(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** A home for one test, the real processes that use it, and what the operating system says of its engines. */
+/** A home for one test, the real processes that use it, and what the operating system reports about its engines. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export interface EngineUser {
   /** Where it found them. */
   engines: Promise<Found>;
   /** On standard error, so far. */
-  said(): string;
+  stderr(): string;
   leave(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -71,24 +71,24 @@ export async function createTestHome(): Promise<HomeOfTest> {
 function engineUser(child: ChildProcess): EngineUser {
   const { stdin, stdout, stderr } = child;
   if (!stdin || !stdout || !stderr) throw new Error('The process was started without pipes.');
-  let complaint = '';
+  let written = '';
   stderr.on('data', (chunk) => {
-    complaint += String(chunk);
+    written += String(chunk);
   });
   const exit = once(child, 'exit');
   const engines = new Promise<Found>((resolve, reject) => {
     createInterface(stdout).once('line', (line) => resolve(Found.parse(JSON.parse(line))));
-    exit.then(() => reject(new Error(`The process ended before its engines ran: ${complaint}`)), reject);
+    exit.then(() => reject(new Error(`The process ended before its engines ran: ${written}`)), reject);
   });
   // A test that kills it before they run does not wait for this.
   engines.catch(() => {});
   return {
     engines,
-    said: () => complaint,
+    stderr: () => written,
     async leave() {
       stdin.end();
       const [code] = await exit;
-      if (code !== 0) throw new Error(`The process ended with ${code}: ${complaint}`);
+      if (code !== 0) throw new Error(`The process ended with ${code}: ${written}`);
     },
     async kill() {
       child.kill('SIGKILL');
@@ -102,10 +102,10 @@ async function processesOf(directory: string): Promise<string[]> {
   return stdout.split('\n').filter((line) => line.includes(directory));
 }
 
-/** Somebody else's server, one that answers nobody, as soon as whoever had the port is gone. */
+/** A server that never answers, as a stranger on the port of an engine. Listens as soon as the port is free. */
 export async function holdPort(port: number): Promise<{ release(): Promise<void> }> {
   for (;;) {
-    // Who hangs up is let go.
+    // A client that disconnects must not cause an error here.
     const server = createServer((socket) => void socket.on('error', () => {}).resume()).listen(
       port,
       '127.0.0.1',

@@ -1,4 +1,4 @@
-/** A web for one test: real sockets on loopback, hosts told apart by name, every arrival written down. */
+/** A web for one test: real sockets on loopback, hosts distinguished by name, every request recorded. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,15 +13,15 @@ export interface Arrival {
 export interface TestWeb {
   arrivals: Arrival[];
   url(host: string, path?: string): string;
-  /** Host name as the crawler knows it, which is unique to this web: throttles of other tests are not met. */
+  /** Host name as the crawler knows it, which is unique to this web, so that tests share no throttles. */
   name(host: string): string;
   /** To be spread into a crawl's input: how to reach this web. */
   network: { resolve: string[]; allowNetwork: string[] };
   arrivalsAt(host: string, path?: string): Arrival[];
   /** Refuses connections from now on ... */
-  goAway(): Promise<void>;
-  /** ... until it is back, at the same port. */
-  comeBack(): Promise<void>;
+  refuseConnections(): Promise<void>;
+  /** ... until this, at the same port. */
+  acceptConnections(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export type Site = (
   visit: { count: number; headers: IncomingHttpHeaders },
 ) => Answer | undefined;
 
-/** What a site does not answer is a 404, its robots.txt included. */
+/** If a site returns nothing for a path, including robots.txt, the response is a 404. */
 export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
   const suffix = `${randomBytes(4).toString('hex')}.test`;
   const name = (host: string): string => `${host}.${suffix}`;
@@ -78,8 +78,8 @@ export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
     },
     arrivalsAt: (host, path) =>
       arrivals.filter((arrival) => arrival.host === host && (path === undefined || arrival.path === path)),
-    goAway: close,
-    comeBack: () => listen(port),
+    refuseConnections: close,
+    acceptConnections: () => listen(port),
     stop: close,
   };
 }

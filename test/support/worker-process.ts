@@ -52,11 +52,11 @@ export async function startAmbleProcess({
   const db = openDatabase(database.url);
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
-  await worker.says(/Worker ready/);
+  await worker.waitForStderr(/Worker ready/);
   const died = worker.ended.then(({ code, stderr }): never => {
     throw new Error(`The worker ended with ${code}:\n${stderr.slice(-2_000)}`);
   });
-  // Only a crawl that waits for it minds.
+  // Handled only while a crawl waits.
   died.catch(() => {});
   return {
     db,

@@ -128,7 +128,7 @@ export class Wire {
   #failToConnect(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
     machine.after(this.#world.chance(0.5) ? 5 : 5_000, () => {
       const use = startedNow('unreachable', { durationMs: 5, error: 'Refused.' });
-      for (let n = this.#world.trouble(0.1) ? 2 : 1; n > 0; n -= 1) this.send(lease, use);
+      for (let n = this.#world.fault(0.1) ? 2 : 1; n > 0; n -= 1) this.send(lease, use);
       ended('unreachable');
     });
   }
@@ -149,7 +149,7 @@ export class Wire {
     }
     machine.after(durationMs, () => {
       this.#running.delete(lease.id);
-      const copies = world.trouble(0.1) ? 2 : 1;
+      const copies = world.fault(0.1) ? 2 : 1;
       for (let n = 0; n < copies; n += 1)
         this.#report(lease, this.#start(machine, wroteAt, latestAt), durationMs);
       ended('fetched');
@@ -158,13 +158,13 @@ export class Wire {
 
   #report(lease: Lease, start: RequestStart, durationMs: number): void {
     const world = this.#world;
-    const responseClass = world.trouble(0.15)
+    const responseClass = world.fault(0.15)
       ? world.oneOf('overloaded', 'broken', 'not-found', 'client-error', 'unknown')
       : 'ok';
-    const retryAfter = world.trouble(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
+    const retryAfter = world.fault(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
     const use: LeaseUse = { kind: 'started', ...start, durationMs, responseClass, ...retryAfter };
     const delayMs = world.oneOf(null, 500, 4_000);
-    const crawlDelay = world.trouble(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {};
+    const crawlDelay = world.fault(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {};
     world.send(() =>
       this.#host.signal((state, now) =>
         release(state, { leaseId: lease.id, use, ...crawlDelay }, now, world.random),
@@ -175,8 +175,8 @@ export class Wire {
   #start(machine: Machine, wroteAt: ClockReading, latestAt: number): RequestStart {
     const invalid = () => this.#world.oneOf(-5_000, 1e15, Number.NaN);
     return {
-      agoMs: this.#world.trouble(0.03) ? invalid() : elapsedAtLeastMs(wroteAt, machine.read()),
-      latestAt: this.#world.trouble(0.03) ? invalid() : latestAt,
+      agoMs: this.#world.fault(0.03) ? invalid() : elapsedAtLeastMs(wroteAt, machine.read()),
+      latestAt: this.#world.fault(0.03) ? invalid() : latestAt,
     };
   }
 }

@@ -58,7 +58,7 @@ export class Page implements Receiver {
   receive(lease: Lease): boolean {
     if (this.closed) return false;
     if (this.#passedOn.has(lease.id)) return true;
-    const isWanted = this.#waiting && lease.ticket === this.#ticket && !this.#world.trouble(0.03);
+    const isWanted = this.#waiting && lease.ticket === this.#ticket && !this.#world.fault(0.03);
     if (isWanted) this.#passOn(lease);
     else {
       this.#wire.send(lease, { kind: 'unused' });
@@ -113,7 +113,7 @@ export class Page implements Receiver {
     const world = this.#world;
     this.#waiting = false;
     this.#passedOn.add(lease.id);
-    const inQueueMs = world.trouble(0.08) ? world.between(0, 40_000) : world.between(1, 60);
+    const inQueueMs = world.fault(0.08) ? world.between(0, 40_000) : world.between(1, 60);
     const leftMs = lease.startBy - world.now;
     if (inQueueMs >= leftMs) {
       // Schedule-to-start timeout: the server guarantees that no worker has started it.

@@ -48,7 +48,7 @@ export class World {
   }
 
   /** Faults happen only until `calmAt`. */
-  trouble(probability: number): boolean {
+  fault(probability: number): boolean {
     return !this.calm && this.chance(probability);
   }
 
@@ -62,10 +62,10 @@ export class World {
 
   /** Delivers a message over a network that may lose, repeat or delay it. */
   send(deliver: () => void): void {
-    const latency = () => (this.trouble(0.05) ? this.between(100, 40_000) : this.between(0.5, 80));
-    if (this.trouble(0.06)) return;
+    const latency = () => (this.fault(0.05) ? this.between(100, 40_000) : this.between(0.5, 80));
+    if (this.fault(0.06)) return;
     this.after(latency(), deliver);
-    if (this.trouble(0.08)) this.after(latency(), deliver);
+    if (this.fault(0.08)) this.after(latency(), deliver);
   }
 
   /** Runs until `done`, until no event is left, or for `maxEvents`. Returns whether it is done. */
