@@ -101,7 +101,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     if (!isCancellation(error)) throw error;
     progress = { ...progress, status: 'Cancelling' };
     await CancellationScope.nonCancellable(async () => {
-      // An activity may be opening the crawl right now and would leave pages that nobody looks after: wait for it.
+      // An activity may be opening the crawl right now and would leave pages that no workflow looks after: wait for it.
       opened ??= await open(crawlId, input);
       await cancelAll();
     });

@@ -72,7 +72,7 @@ export async function fetchDocument(
   };
   const classify = async () =>
     exchange.kind === 'error' ? classifyFailure(exchange) : await classifyResponse(pageRequest, exchange);
-  // If the body cannot be stored, or the page is cancelled meanwhile, the request was sent all the same.
+  // If the body cannot be stored, or the page is cancelled meanwhile, the request was sent nevertheless.
   const classified = await classify().catch(async (error: unknown) => {
     await lease.record();
     throw error;

@@ -70,7 +70,7 @@ export async function fetchRobots(
     return { kind: 'internal-error', reason: OWN_STALL, sent: lease.sent, counts: lease.sent };
   }
   if (exchange.kind === 'error' && exchange.errorKind === 'forbidden' && target.hop === 0) {
-    // The page has the same address: reject it now, instead of waiting for a robots.txt that nobody may fetch.
+    // The page has the same address: reject it now, instead of waiting for a robots.txt that may not be fetched.
     await releaseRobotsClaim(db, target.origin);
     return { kind: 'attempt', report: forbiddenReport(exchange.message) };
   }

@@ -34,7 +34,7 @@ async function parseOrFault(deps: Deps, page: Page, body: StoredBody): Promise<S
   }
 }
 
-/** The parsed document is kept in the content store too, for whoever exports the crawl: `parsed_hash` names it. */
+/** The parsed document is kept in the content store too, for exports: `parsed_hash` is its key. */
 async function parseStored(
   { store, parse, crawlOf, config }: Deps,
   { crawlId, url }: Page,

@@ -174,7 +174,7 @@ export class LeaseKeeper {
     const { domain, ask, lease } = this.input;
     const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`);
     if (answer.kind === 'granted' && answer.lease.id === lease.id) return null;
-    // The lease has ended, and this ask has put its ticket into the queue again, where nobody wants it.
+    // The lease has ended, and this ask has queued its ticket again, which no page waits for.
     await signalThrottle(this.deps, domain, (throttle) =>
       throttle.signal(withdrawSignal, { ticket: ask.ticket }),
     );

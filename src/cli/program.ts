@@ -109,7 +109,7 @@ function addControlCommands(command: DefineCommand, onExit: OnExit): void {
       `
 No new page starts. A page in progress stops when it gets its next slot and
 loses no attempt. A request that has been sent is completed. Other crawls on
-the same domains go on. While the crawl's workflow is running, the Temporal CLI
+the same domains continue. While the crawl's workflow is running, the Temporal CLI
 can do the same:
   $ temporal workflow update execute --workflow-id example --name pause`,
     )

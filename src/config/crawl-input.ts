@@ -77,7 +77,7 @@ function parseSeeds(raw: unknown, rules: UrlRules): Seed[] {
   return [...seeds.values()];
 }
 
-/** A URL, or an object with what its pages shall carry: `{"url": ..., "keyword": ..., "priority": ...}`. */
+/** A URL, or an object with what its pages carry: `{"url": ..., "keyword": ..., "priority": ...}`. */
 function parseSeed(raw: unknown, rules: UrlRules): Seed {
   if (typeof raw !== 'string' && !isPlainObject(raw))
     throw new BadInput(`The seed ${JSON.stringify(raw)} is not a URL in quotes.`);

@@ -89,7 +89,7 @@ export const CRAWL_DEFAULTS = {
 /** Segments of a path, and how often a run of them may repeat. More is the mark of a relative link that nests itself. */
 const PATH_TRAPS = { maxPathDepth: 20, maxRepeats: 3 };
 
-/** A shuffled crawl collects so many pages before it fetches any of them, but waits no longer than that. */
+/** A shuffled crawl collects `pending` pages before it fetches any of them, but waits no longer than `atMostMs`. */
 const WARMUP = { pending: 15, atMostMs: 10 * 60_000 };
 const NO_WARMUP = { ...WARMUP, pending: 0 };
 

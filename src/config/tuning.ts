@@ -1,5 +1,5 @@
 /**
- * Intervals and bounds that nobody who runs crawls has a reason to change: constants, each with its reason. They are gathered
+ * Intervals and bounds that operators have no reason to change: constants, each with its reason. They are gathered
  * here because tests need shorter ones, from code (`loadConfig({ tuning })`) or, for the real program, from
  * AMBLE_TEST_TUNING. They are not settings: names and values may change with every version.
  */
@@ -19,7 +19,7 @@ const tuningSchema = z.strictObject({
     .strictObject({
       /**
        * How long before its time a grant is sent, so that the way to the worker costs no throughput on a busy machine. A pause
-       * or a longer delay takes effect after the grants that are already out: hence no more than a second.
+       * or a longer delay takes effect after the grants that are already out, so this is no more than a second.
        */
       grantLeadMs: ms(SECOND_MS),
       /**

@@ -90,7 +90,7 @@ export function truncateText(text: string, length: number): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Makes a line safe to show, whoever wrote what it contains. JSON stays the same JSON: there they occur within strings only. */
+/** Makes a line safe to show, even if it contains text from the web. JSON stays the same JSON: there they occur within strings only. */
 export function escapeControls(line: string): string {
   return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -144,7 +144,7 @@ async function inHome<T>(
 
 async function startBoth(home: Home, options: EngineOptions): Promise<Chosen> {
   const starting = [chooseTemporal(home, options), chooseDatabase(home, options)] as const;
-  // If one fails, the other must not go on starting in the background.
+  // If one fails, the other must not keep starting in the background.
   await Promise.allSettled(starting);
   const [temporal, databaseUrl] = await Promise.all(starting);
   return { temporal, databaseUrl };

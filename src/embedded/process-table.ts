@@ -30,7 +30,7 @@ export async function processExists(pid: number): Promise<boolean> {
   return (await startOf(pid)) !== null;
 }
 
-/** A process without a command line for so long is a kernel thread or the like. */
+/** A process without a command line for this long is a kernel thread or the like. */
 const MAX_WAIT_FOR_COMMAND_LINE_MS = 5_000;
 const POLL_INTERVAL_MS = 20;
 

@@ -122,7 +122,7 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** OpenSSL's messages go on with source files and line numbers, and a certificate may have hundreds of names. */
+/** OpenSSL's messages continue with source files and line numbers, and a certificate may have hundreds of names. */
 function firstLine(message: string): string {
   return truncateText((message.split('\n', 1)[0] ?? '').replace(/\.$/, ''), MAX_MESSAGE_LENGTH);
 }

@@ -5,7 +5,7 @@ import { Prisma } from './generated/client.ts';
 export type StoredRobots =
   /** Rules to apply. `body` null: the origin has no robots.txt, so everything is allowed. */
   | { kind: 'rules'; body: string | null; fetchedAt: number; rulesId: string }
-  /** The caller must fetch it now: nobody else will until the claim expires. */
+  /** The caller must fetch it now: no other page will until the claim expires. */
   | { kind: 'claimed' }
   /** No page may be fetched before `until`: robots.txt is being fetched, or was unavailable. */
   | { kind: 'deferred'; until: number; why: string; beingFetched: boolean; failingForMs: number };
@@ -153,7 +153,7 @@ const MAX_QUEUED_MS = 3_600_000;
 
 /**
  * Records a failure. The next try comes after a backoff that doubles up to its limit. A failure long after the last backoff, longer
- * than it takes to give a page up and than any block lasts, counts as the first: nobody has tried in between.
+ * than it takes to give a page up and than any block lasts, counts as the first: there was no try in between.
  */
 export async function saveRobotsFailure(
   db: Database,

@@ -7,7 +7,7 @@
  */
 import type { Lease } from '../core/slot-protocol.ts';
 
-/** Both local clocks, read together. The wall clock goes on while the machine sleeps; the monotonic clock never jumps. */
+/** Both local clocks, read together. The wall clock keeps running while the machine sleeps; the monotonic clock never jumps. */
 export interface ClockReading {
   /** Date.now() */
   wallMs: number;

@@ -10,7 +10,7 @@ import { HOUR_MS, startCrawl, useDatabase } from '../storage/support.ts';
 const db = useDatabase();
 const config = loadConfig({ env: {}, cwd: '/', flags: {} });
 
-/** A page of the host that its crawl has known for so long. */
+/** A page of the host that its crawl has known for this long. */
 async function pageOf(host: string, knownForMs: number): Promise<string> {
   const crawl = await startCrawl(db());
   const { pageId } = await crawl.admitted(`http://${host}/`);
@@ -19,7 +19,7 @@ async function pageOf(host: string, knownForMs: number): Promise<string> {
   return pageId;
 }
 
-/** The host's robots.txt answered 503 to another page so long ago, and was not requested since. */
+/** The host's robots.txt answered 503 to another page this long ago, and was not requested since. */
 async function failedOnce(host: string, agoMs: number): Promise<void> {
   const origin = `http://${host}`;
   await lookUpRobots(db(), { origin, domain: host, agent: 'Amble', claimMs: 1_000 });

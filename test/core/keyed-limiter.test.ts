@@ -19,7 +19,7 @@ function tasksOn(limit: KeyedLimiter) {
   return { run, running, finish: (name: string, error?: Error) => finishers.get(name)?.(error) };
 }
 
-test('runs at most so many tasks of a key at a time, the others in the order they came', async () => {
+test('runs at most the given number of tasks of a key at a time, in order of arrival', async () => {
   const { run, running, finish } = tasksOn(createKeyedLimiter(2));
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => run('site', name));
   expect(running).toEqual(['a', 'b']);

@@ -153,7 +153,7 @@ describe('a site that refuses connections', () => {
       /(No secure connection|TLS handshake)/,
     ],
   ])(
-    'and %s, before its robots.txt could be read, has its pages blocked at last, with a reason',
+    'and %s, before its robots.txt could be read, finally has its pages blocked, with a reason',
     async (_, at, why) => {
       site = flatSite(0);
       // A TLS failure needs a server.

@@ -69,7 +69,7 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    name: 'SIGSTOP of a worker with a lease in hand, for longer than the lease',
+    name: 'SIGSTOP of a worker that holds a lease, for longer than the lease',
     inEveryTest: true,
     async inject({ lab, web, signal }) {
       // Read by every fetch after the grant and before the request.

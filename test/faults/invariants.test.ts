@@ -112,7 +112,7 @@ describe('no page fetched successfully twice', () => {
     ]);
   });
 
-  test('a fetch that was under way at a kill may be repeated, and is counted', () => {
+  test('a fetch that was in flight at a kill may be repeated, and is counted', () => {
     const sound = soundEvidence();
     expect(judge({ ...sound, arrivals: twice(sound), injected: [kill(510, [A])] })).toEqual({
       violations: [],
@@ -121,7 +121,7 @@ describe('no page fetched successfully twice', () => {
     });
   });
 
-  test('one that was not under way at that kill may not', () => {
+  test('one that was not in flight at that kill may not', () => {
     expect(violationsOf((sound) => ({ arrivals: twice(sound), injected: [kill(510, [B])] }))).toHaveLength(1);
   });
 
@@ -222,7 +222,7 @@ describe('attempts within policy', () => {
 
     test.each([
       ['began under it', 1_100, 1_210],
-      ['was under way when it began', 1_210, 1_500],
+      ['was in flight when it began', 1_210, 1_500],
       ['lasted longer than it', 1_205, 1_206],
     ])('an attempt that %s is the fault of the site', (_what, fromMs, untilMs) => {
       expect(unanswered(fromMs, untilMs)).toEqual([]);

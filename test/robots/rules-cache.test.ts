@@ -29,6 +29,6 @@ test('the least recently used rules are evicted when there are too many characte
   expect(cache.get(source('http://b.test'))).not.toBe(b);
 });
 
-test('a robots.txt that exceeds the whole cache is parsed all the same', () => {
+test('a robots.txt that exceeds the whole cache is parsed nevertheless', () => {
   expect(createRobotsRulesCache(1).get(source('http://a.test')).isAllowed('http://a.test/x')).toBe(false);
 });

@@ -137,7 +137,7 @@ describe('two starts at once', () => {
     expect((await entries()).map((entry) => entry.migration_name)).toEqual(names);
   });
 
-  test('the second one reports that it waits, and goes on when the first one has finished', async () => {
+  test('the second one reports that it waits, and continues when the first one has finished', async () => {
     const first = await connect();
     await first.query('BEGIN; SELECT pg_advisory_xact_lock(72707369)');
     const logged: string[] = [];

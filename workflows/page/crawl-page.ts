@@ -15,7 +15,7 @@ import { finalFailureReason, persistAttempt } from './persist-attempt.ts';
 import { type GrantedSlot, type NoSlot, SlotClient, type SlotRequest } from './slot-client.ts';
 import { persistEvent, persistRequest, sleepUntil } from './steps.ts';
 
-/** Fetches that may be lost, or fail for want of a fix, before the page is charged an attempt for them. */
+/** Fetches that may be lost, or fail because of a bug, before the page is charged an attempt for them. */
 const MAX_INTERNAL_ERRORS = 3;
 
 /** After this many refused leases in a row a worker is slow: pause before the next ask. */

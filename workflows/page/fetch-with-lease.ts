@@ -16,7 +16,7 @@ export async function fetchWithLease(
   const releaseAs = (kind: 'unused' | 'lost') => slots.release(domain, lease.id, { use: { kind } });
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) {
-    // Granted at the moment of its cancellation: nobody else could release the lease.
+    // Granted at the moment of its cancellation: nothing else would release the lease.
     await CancellationScope.nonCancellable(() => releaseAs('unused'));
     await scope.cancelRequested;
   }

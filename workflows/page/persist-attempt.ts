@@ -1,6 +1,6 @@
 /**
  * How an attempt is recorded: a document is parsed first, a sitemap is read into the frontier. A page that makes one of
- * these steps fail is retried by the crawl's policy, because a fix may be deployed meanwhile, and ends Failed at last.
+ * these steps fail is retried by the crawl's policy, because a fix may be deployed meanwhile, and finally ends Failed.
  */
 import type { AttemptEvent, PageFault } from '../../src/core/activities.ts';
 import type { AttemptReport } from '../../src/core/attempt.ts';

@@ -133,7 +133,7 @@ export class SlotClient {
     }
   }
 
-  /** A page that was terminated and started again receives the grants of its former run, which nobody else will use. */
+  /** A page that was terminated and started again receives the grants of its former run, which no other workflow will use. */
   private isOurs({ ticket }: Lease): boolean {
     return ticket.startsWith(`${this.firstRunId}:`);
   }

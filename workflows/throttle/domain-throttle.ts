@@ -180,7 +180,7 @@ class ThrottleRunner {
       await getExternalWorkflowHandle(workflowId).signal(grantedSignal, lease);
     } catch (error) {
       const now = Date.now();
-      // If the page has ended nobody has the lease, and the next in the queue gets the slot. Otherwise the page may have it.
+      // If the page has ended, no page has the lease, and the next in the queue gets the slot. Otherwise the page may have it.
       if (isReceiverGone(error)) this.change(() => rules.reportUndelivered(this.state, lease.id, now));
       else
         this.change(() =>

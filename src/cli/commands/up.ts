@@ -32,7 +32,7 @@ export async function upCommand(options: CommonOptions): Promise<ExitCode> {
   });
 }
 
-/** A restarted server may have lost its data; without this, its crawls would stop until somebody noticed. */
+/** A restarted server may have lost its data; without this, its crawls would stop unnoticed. */
 async function resumeAfterRestart(resume: () => Promise<void>, signal: AbortSignal): Promise<void> {
   const isUnavailable = (error: unknown) => isTemporalUnavailable(error) || isDatabaseUnavailable(error);
   try {

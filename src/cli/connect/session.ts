@@ -31,7 +31,7 @@ export interface SessionOptions {
   isolated?: boolean;
 }
 
-/** Time for the engines to receive their stop signal when nobody wants to wait for them. */
+/** Time for the engines to receive their stop signal if their end is not waited for. */
 const IMMEDIATE_STOP_MS = 500;
 
 export async function openSession(config: AmbleConfig, options: SessionOptions): Promise<Session> {

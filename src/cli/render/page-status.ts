@@ -58,7 +58,7 @@ export function describePage(report: PageReport, context: PageContext, now: Date
   }
 }
 
-/** null: the crawl goes on. */
+/** null: the crawl is running. */
 function crawlStopped({ status }: PageReport['crawl']): string | null {
   if (status === 'Paused') return 'the crawl is paused.';
   return status === 'Cancelling' ? 'the crawl is being cancelled.' : null;

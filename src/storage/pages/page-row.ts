@@ -42,7 +42,7 @@ export function isAdmitted({ status }: PageRow): boolean {
 
 /**
  * How long the crawl has known the page; 0 if there is no such page. A site that failed for longer is no reason to give the
- * page up: nobody asked for it then.
+ * page up: it was not requested then.
  */
 export async function pageAgeMs(db: Database, pageId: string): Promise<number> {
   const [row] = await db.$queryRaw<{ ms: number }[]>`

@@ -32,7 +32,7 @@ interface ReportedCrawl {
   status: CrawlRecord['status'];
   maximumAttempts: number;
   window: number;
-  /** Until then, or until so many pages are pending, only seeds are fetched. null: the warm-up is over. */
+  /** Until then, or until this many pages are pending, only seeds are fetched. null: the warm-up is over. */
   warmup: { pending: number; until: Date } | null;
   /** `reserved`: pages that were fetched or are in progress. null: no limit. */
   budget: { maxPages: number; reserved: number } | null;

@@ -294,7 +294,7 @@ function redirects(name: string, location: string | null, expected: Expected): O
   return answers(name, head('HTTP/1.1 302 Found', ...lines), '', expected);
 }
 
-/** As fast as it is read, for ever. */
+/** As fast as it is read, forever. */
 function pour(socket: Socket, start: string, more: string): void {
   socket.write(start);
   const go = (): void => {
@@ -304,7 +304,7 @@ function pour(socket: Socket, start: string, more: string): void {
   go();
 }
 
-/** Slowly, for ever. */
+/** Slowly, forever. */
 function drip(socket: Socket, start: string, more: string): void {
   socket.write(start);
   const timer = setInterval(() => socket.write(more), 50);

@@ -1,5 +1,5 @@
 /**
- * A worker process with its own clocks. It can freeze (both clocks go on), be suspended (the monotonic clock stops) and
+ * A worker process with its own clocks. It can freeze (both clocks keep running), be suspended (the monotonic clock stops) and
  * crash. When it wakes up, it continues as though no time had passed.
  */
 import { LocalRequestStarts } from '../../../src/worker/local-request-starts.ts';
