@@ -82,10 +82,13 @@ const DATE_VALUE = /^(?:\d{1,4}|\d{4}[-/.]?\d\d?(?:[-/.]?\d\d?)?)$/;
 /** A calendar has at least one of these. Otherwise `from` and `start` would turn any list into one. */
 const CALENDAR_PARAMETERS = /^(?:cal|caldate|calendar|date|day|eventdate|mm|month|tribe-bar-date|week)$/;
 
+/** Further ones do not count. Honest URLs have fewer, and a page may have thousands of links with a thousand each. */
+const MAX_PARAMETERS = 50;
+
 /** `url` is a normalised URL. */
 export function shapeOf(url: string): Shape {
   const { host, pathname, search } = new URL(url);
-  const parameters = search === '' ? [] : search.slice(1).split('&').map(split);
+  const parameters = search === '' ? [] : search.slice(1).split('&', MAX_PARAMETERS).map(split);
   const names = [...new Set(parameters.map(([name]) => name))].sort();
   if (DATE_AT_END.test(pathname) || hasDate(parameters)) {
     return { kind: 'calendar', name: named(host, pathname.replaceAll(/\d+/g, '0'), names) };

@@ -84,3 +84,10 @@ describe('pages share a quota', () => {
     expect(quotaOf('http://example.org/a?b', limits)).toMatchObject({ limit: 5, reason: 'query full' });
   });
 });
+
+test('the shape of a URL with very many parameters is that of the first fifty', () => {
+  const parameters = Array.from({ length: 900 }, (_, n) => `p${100 + n}=1`);
+  const url = (count: number) => `http://example.org/?${parameters.slice(0, count).join('&')}`;
+  expect(shapeOf(url(900))).toEqual(shapeOf(url(50)));
+  expect(shapeOf(url(50))).not.toEqual(shapeOf(url(49)));
+});
