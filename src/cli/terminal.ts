@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { codeOf } from '../core/errors.ts';
 import { escapeControls } from '../core/format.ts';
 
 export const EXIT = {
@@ -29,7 +30,7 @@ export async function writeOutAll(lines: AsyncIterable<string>): Promise<void> {
     await pipeline(Readable.from(written()), process.stdout, { end: false });
   } catch (error) {
     // The reader closed the pipe, as in `amble export ... | head`.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
+    if (codeOf(error) !== 'EPIPE') throw error;
   }
 }
 

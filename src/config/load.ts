@@ -1,7 +1,7 @@
 /** Configuration of this process: flags, then environment, then `amble.config.json`, then defaults. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { BadInput, messageOf } from '../core/errors.ts';
+import { BadInput, codeOf, messageOf } from '../core/errors.ts';
 import { assertStorable, isPlainObject, type Layer, mergeLayers, parseLayers } from './layers.ts';
 import { whyRulesUnusable } from './policies.ts';
 import { type AmbleConfig, CONFIG_KEYS, configSchema, DEFAULTS, toConfig } from './schema.ts';
@@ -123,7 +123,7 @@ function readIfPresent(path: string, file: string, required: boolean): string | 
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
+    const code = codeOf(error) ?? error;
     if (code === 'ENOENT' && !required) return undefined;
     throw new BadInput(`The configuration file ${file} cannot be read (${String(code)}).`);
   }

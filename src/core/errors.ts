@@ -21,9 +21,10 @@ function causeOf(error: Error): unknown {
   return error.cause ?? property(property(error, 'meta'), 'driverAdapterError');
 }
 
-export function codeOf(error: Error): string | number | null {
+/** Such as `ECONNREFUSED`; null: it has none. */
+export function codeOf(error: unknown): string | number | null {
   // The driver's error has a description instead of a code; the code of Postgres is in its cause.
-  const code = property(error, 'code') ?? property(error.cause, 'originalCode');
+  const code = property(error, 'code') ?? property(property(error, 'cause'), 'originalCode');
   return typeof code === 'string' || typeof code === 'number' ? code : null;
 }
 

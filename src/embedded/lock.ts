@@ -10,6 +10,7 @@
 import { constants, type FileHandle, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../core/errors.ts';
 
 const POLL_INTERVAL_MS = 25;
 
@@ -56,7 +57,7 @@ async function bindSocket(file: string): Promise<Release | null> {
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
-      if ('code' in error && error.code === 'EADDRINUSE') resolve(null);
+      if (codeOf(error) === 'EADDRINUSE') resolve(null);
       else reject(error);
     });
     server.listen(`\0amble-lock-${dev}-${ino}`, () =>
@@ -70,7 +71,7 @@ async function openExclusively(file: string): Promise<Release | null> {
   try {
     handle = await open(file, constants.O_RDWR | constants.O_NONBLOCK | O_EXLOCK);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return null;
+    if (codeOf(error) === 'EAGAIN') return null;
     throw error;
   }
   return () => handle.close();

@@ -6,6 +6,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
+import { codeOf } from '../core/errors.ts';
 import { isBlockedPort } from './forbidden-targets.ts';
 import { createLookup, type Lookup } from './lookup.ts';
 import { createNetworkPolicy, type NetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
@@ -114,7 +115,9 @@ function guardedLookup(policy: NetworkPolicy, lookup: Lookup): LookupFunction {
     const fixed = policy.fixedAddress(hostname);
     const addresses =
       fixed === undefined ? lookup(hostname) : Promise.resolve([{ address: fixed, family: isIP(fixed) }]);
-    addresses.then(answer, (error: unknown) => callback(new LookupError(codeOf(error), error), ''));
+    addresses.then(answer, (error: unknown) =>
+      callback(new LookupError(String(codeOf(error) ?? 'EUNKNOWN'), error), ''),
+    );
   };
 }
 
@@ -122,12 +125,6 @@ function whyNone(policy: NetworkPolicy, [first]: LookupAddress[]): Error {
   if (first === undefined) return new LookupError('ENODATA', null);
   const result = policy.check(first.address);
   return new ForbiddenAddressError(result.ok ? `${first.address} is refused` : result.reason);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : 'EUNKNOWN';
 }
 
 /** One agent per set of connection settings: crawls with the same settings share connections, others never do. */

@@ -1,5 +1,6 @@
 /** Turns errors of sockets, TLS and undici into a kind, for statistics, and a sentence, for people. */
 import { errors } from 'undici';
+import { codeOf } from '../core/errors.ts';
 import { truncateText } from '../core/format.ts';
 import { ForbiddenAddressError, LookupError } from './agent.ts';
 import type { ErrorKind } from './exchange.ts';
@@ -25,7 +26,7 @@ const MALFORMED_REQUEST =
 
 /** If we built the request wrongly, the error is ours, and says nothing about the site. null: it is not that. */
 export function malformedRequest(error: Error, host: string): Error | null {
-  if (!MALFORMED_REQUEST.test(codeOf(error))) return null;
+  if (!MALFORMED_REQUEST.test(String(codeOf(error)))) return null;
   return new Error(`The request to ${host} was malformed: ${error.message}`, { cause: error });
 }
 
@@ -34,7 +35,7 @@ export function describeFailure(error: Error, { host, phase }: FailureContext): 
     return { errorKind: 'forbidden', message: `${host} was not contacted: ${error.reason}.` };
   }
   if (error instanceof LookupError) return { errorKind: 'dns', message: describeLookup(error.code, host) };
-  const code = codeOf(error);
+  const code = String(codeOf(error));
   if (error.message.includes('secure TLS connection was established')) {
     return { errorKind: 'tls', message: `${host} closed the connection during the TLS handshake.` };
   }
@@ -116,10 +117,6 @@ function reset(host: string, phase: FailureContext['phase']): Failure {
     reading: 'in the middle of the body',
   };
   return { errorKind: 'reset', message: `${host} reset the connection ${when[phase]}.` };
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /** OpenSSL's messages continue with source files and line numbers, and a certificate may have hundreds of names. */
