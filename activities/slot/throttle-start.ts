@@ -1,4 +1,4 @@
-/** The options to start a domain's throttle: the first ask, signal or operator's change does. */
+/** The options with which the first ask, Crawl-delay or operator's change starts a domain's throttle. */
 import type { AmbleConfig } from '../../src/config/index.ts';
 import { truncateSummary } from '../../src/core/format.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';

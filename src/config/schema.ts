@@ -64,7 +64,7 @@ export interface AmbleConfig {
   logLevel: LogLevel;
   /** Fetches that one worker process runs at a time. */
   maxConcurrentFetches: number;
-  /** A worker that was told to stop has ended after this. */
+  /** A worker that receives SIGTERM has ended after this. */
   shutdownTimeoutMs: number;
   throttle: ThrottleConfig;
   asking: AskingConfig;

@@ -144,7 +144,7 @@ export interface ThrottleConfig {
 }
 
 /**
- * What the row in `domains` tells a throttle that starts after a crash: no lease of the previous execution has a longer
+ * What a throttle that starts after a crash learns from its row in `domains`: no lease of the previous execution has a longer
  * start window or a longer delay. Leases are granted only within these bounds, so they are persisted before they grow.
  */
 export interface PersistedBounds {

@@ -37,7 +37,7 @@ function resolveFromHere(name: string): string {
 
 /**
  * npm packages cannot contain symbolic links, so the package's install script creates those its libraries need from a list.
- * If npm was told not to run install scripts, they are created here.
+ * If npm is configured not to run install scripts, they are created here.
  */
 async function completeLibraries(packageDirectory: string): Promise<void> {
   const list = join(packageDirectory, 'native', 'pg-symlinks.json');

@@ -4,7 +4,7 @@
  *
  * `newThrottle` queues asks, but grants nothing until its row of `domains` has been read (`open`). A page that asks (`ask`) is
  * granted a lease at once or waits in the queue; `tick` grants what has become due. A lease ends by `release`, or it
- * expires. `idleAt` tells when the throttle may end, `toStoredDomain` what it leaves for its next execution.
+ * expires. `idleAt` returns when the throttle may end, `toStoredDomain` what it leaves for its next execution.
  *
  * To find out why a page waits, start with `minDelayFor` in gap.ts (the gap), nextInQueue in queue.ts (the order) and
  * `grantableAt` in grant.ts (everything else that may prevent a grant).

@@ -71,7 +71,7 @@ const SHUTDOWN = {
   throttles: { shutdownGraceTime: 0.05, shutdownForceTime: 0.1 },
 } as const;
 
-const CRAWLS_CACHED = 100;
+const MAX_CACHED_CRAWLS = 100;
 
 const BUILT_WORKFLOWS = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
@@ -93,7 +93,7 @@ export async function startWorker({
   const agents = createAgentPool();
   const lag = watchEventLoopLag();
   const crawls = new LRUCache<string, CrawlRecord>({
-    max: CRAWLS_CACHED,
+    max: MAX_CACHED_CRAWLS,
     fetchMethod: (crawlId) => readCrawl(db, crawlId),
     // A crawl evicted while it is read is still what its caller asked for.
     ignoreFetchAbort: true,

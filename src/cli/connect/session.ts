@@ -69,7 +69,7 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
       async close(immediately) {
         const now = immediately === undefined ? [] : [aborted(immediately)];
         if (worker) await Promise.race([worker.stop(), ...now]);
-        // Even then our own engines are told to stop, but not waited for.
+        // Even then our own engines get their stop signal, but are not waited for.
         await Promise.race([closeAll(), ...now.map((one) => one.then(() => sleep(IMMEDIATE_STOP_MS)))]);
       },
     };

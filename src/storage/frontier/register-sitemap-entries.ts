@@ -101,14 +101,14 @@ async function recordLastmod(db: Database, pages: readonly (NewPage & { crawlId:
   const [first] = dated;
   if (first === undefined) return;
   await db.$executeRaw`
-    WITH said AS (
+    WITH latest AS (
       SELECT decode(hash, 'hex') AS hash, max(lastmod::timestamptz) AS lastmod
       FROM unnest(${dated.map(({ hash }) => hash.toString('hex'))}::text[],
                   ${dated.map(({ lastmod }) => lastmod?.toISOString() ?? null)}::text[]) AS listed (hash, lastmod)
       GROUP BY 1),
     newer AS (
-      SELECT page.id, said.lastmod FROM said JOIN pages page ON page.crawl_id = ${first.crawlId} AND page.url_hash = said.hash
-      WHERE coalesce(page.lastmod, '-infinity') < said.lastmod
+      SELECT page.id, latest.lastmod FROM latest JOIN pages page ON page.crawl_id = ${first.crawlId} AND page.url_hash = latest.hash
+      WHERE coalesce(page.lastmod, '-infinity') < latest.lastmod
       FOR UPDATE OF page SKIP LOCKED)
     UPDATE pages SET lastmod = newer.lastmod FROM newer WHERE pages.id = newer.id`;
 }
