@@ -1,13 +1,4 @@
 /** What `amble verify` proves, and from which records. */
 export { spareMs } from './gaps.ts';
 export { prove, type Records } from './prove.ts';
-export type {
-  DomainProof,
-  ExcessAttempts,
-  Gap,
-  Proof,
-  RecordedRequest,
-  RequestedPoliteness,
-  StoredRules,
-  Violation,
-} from './types.ts';
+export type * from './types.ts';
