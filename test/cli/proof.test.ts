@@ -1,27 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { renderProof } from '../../src/cli/render/proof.ts';
-import type { DomainProof, Proof, RecordedRequest } from '../../src/verify/index.ts';
-
-function request(domain: string, startedAtMs: number): RecordedRequest {
-  return {
-    leaseId: `${domain} ${startedAtMs}`,
-    domain,
-    crawlId: 'example',
-    url: `http://${domain}/`,
-    isRobots: false,
-    startedAtMs,
-    startedErrorMs: 0,
-    minGapMs: 1_000,
-    measuredFrom: null,
-    allowedBy: null,
-  };
-}
+import type { DomainProof, Proof } from '../../src/verify/index.ts';
+import { aRequest } from './support.ts';
 
 /** 60 domains; the tightest gap of each is a millisecond longer than the previous one. */
 const domains = Array.from({ length: 60 }, (_, n): DomainProof => {
   const domain = `d${n}.test`;
   const gapMs = 1_000 + n;
-  const [before, after] = [request(domain, 0), request(domain, gapMs)];
+  const [before, after] = [aRequest(domain, 0), aRequest(domain, gapMs)];
   return { domain, requests: 2, tightest: { before, after, gapMs, clockErrorMs: 0, requiredMs: 1_000 } };
 });
 

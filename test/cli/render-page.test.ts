@@ -6,59 +6,14 @@ import type { PageReport } from '../../src/storage/reports/page-report.ts';
 import { newThrottle, toStoredDomain, view } from '../../src/throttle/index.ts';
 import type { ThrottleView } from '../../src/throttle/view.ts';
 import { CONFIG } from '../throttle/support.ts';
+import { anAttempt, aPage } from './support.ts';
 
 const NOW = new Date(2026, 0, 31, 14, 0, 0);
 const at = (hours: number, minutes: number) => new Date(2026, 0, 31, hours, minutes, 0);
 
-type Changes = Omit<Partial<PageReport>, 'page' | 'crawl'> & {
-  page?: Partial<PageReport['page']>;
-  crawl?: Partial<PageReport['crawl']>;
-};
-
-function aPage({ page, crawl, ...rest }: Changes): PageReport {
-  return {
-    crawl: {
-      id: 'example',
-      status: 'Running',
-      maximumAttempts: 3,
-      window: 100,
-      warmup: null,
-      budget: null,
-      ...crawl,
-    },
-    alsoIn: [],
-    attempts: [],
-    before: null,
-    robotsFailure: null,
-    chain: [],
-    page: {
-      id: 1n,
-      crawlId: 'example',
-      url: 'https://example.org/about',
-      urlHash: new Uint8Array(),
-      domain: 'example.org',
-      kind: 'page',
-      status: 'Pending',
-      reason: null,
-      depth: 1,
-      priority: 5,
-      rank: 0,
-      isSeed: false,
-      attempts: 0,
-      nextAttemptAt: null,
-      redirectTo: null,
-      statusCode: null,
-      title: null,
-      fetchedAt: null,
-      ...page,
-    },
-    ...rest,
-  };
-}
-
 const NO_CONTEXT: PageContext = { slot: null, domain: null, work: { active: true } };
 
-const describeWith = (changes: Changes, slot: PageContext['slot'] = null) =>
+const describeWith = (changes: Parameters<typeof aPage>[0], slot: PageContext['slot'] = null) =>
   describePage(aPage(changes), { ...NO_CONTEXT, slot }, NOW);
 
 const THROTTLE = view({ ...newThrottle('example.org', CONFIG), openedAt: 0 }, NOW.getTime());
@@ -164,23 +119,12 @@ it('shows that its crawl is stalled', () => {
 
 it('a page between two attempts shows which is next, when, and why', () => {
   const nextAttemptAt = at(14, 5);
-  const attempt = {
-    id: 1n,
-    pageId: 1n,
-    attempt: 1,
+  const attempt = anAttempt(NOW, {
     outcome: 'Timeout',
-    statusCode: null,
     errorKind: 'timeout',
     error: 'No answer.',
-    priority: 5,
-    startedAt: NOW,
-    finishedAt: NOW,
-    slotWaitMs: 0,
-    latencyMs: null,
-    bytes: null,
-    nextAttemptAt: nextAttemptAt,
-    createdAt: NOW,
-  } as const;
+    nextAttemptAt,
+  });
   const page = {
     status: 'Waiting',
     attempts: 1,

@@ -6,12 +6,10 @@ import { createDisplay } from '../../src/cli/render/progress-display.ts';
 import { renderProof } from '../../src/cli/render/proof.ts';
 import { renderTable } from '../../src/cli/render/text.ts';
 import { writeErr, writeOut, writeOutAll } from '../../src/cli/terminal.ts';
-import type { PageReport } from '../../src/storage/reports/page-report.ts';
 import { newThrottle, toStoredDomain, view } from '../../src/throttle/index.ts';
-import type { RecordedRequest } from '../../src/verify/index.ts';
 import { readSources } from '../architecture/sources.ts';
 import { CONFIG } from '../throttle/support.ts';
-import { RUNNING } from './support.ts';
+import { anAttempt, aPage, aRequest, RUNNING } from './support.ts';
 
 const NOW = new Date(2026, 0, 31, 14, 0, 0);
 
@@ -101,18 +99,7 @@ describe('no control character of a site reaches the terminal from', () => {
     skipped: { [HOSTILE]: 1 },
     cooling: [{ domain: HOSTILE, readyInMs: 1 }],
   };
-  const request = (startedAtMs: number): RecordedRequest => ({
-    leaseId: `lease ${startedAtMs}`,
-    domain: HOSTILE,
-    crawlId: 'example',
-    url,
-    isRobots: false,
-    startedAtMs,
-    startedErrorMs: 0,
-    minGapMs: 1_000,
-    measuredFrom: null,
-    allowedBy: null,
-  });
+  const request = (startedAtMs: number) => aRequest(HOSTILE, startedAtMs, url);
   const outage = { since: 0, until: NOW.getTime() + 1_000, failures: 1, error: HOSTILE, grewAfter: 0 };
   const live = view(
     { ...newThrottle(HOSTILE, CONFIG), openedAt: 0, outages: { [url]: outage } },
@@ -124,59 +111,22 @@ describe('no control character of a site reaches the terminal from', () => {
     { domain: HOSTILE, live: null, known: { name: HOSTILE, stored, writtenAt: NOW } },
   ];
   const work = { active: false, reason: HOSTILE } as const;
-  const page: PageReport = {
-    crawl: {
-      id: 'example',
-      status: 'Running',
-      maximumAttempts: 3,
-      window: 100,
-      warmup: null,
-      budget: null,
-    },
-    alsoIn: [],
-    attempts: [
-      {
-        id: 1n,
-        pageId: 1n,
-        attempt: 1,
-        outcome: 'Failed',
-        errorKind: HOSTILE,
-        error: HOSTILE,
-        statusCode: 200,
-        priority: 5,
-        startedAt: NOW,
-        finishedAt: NOW,
-        slotWaitMs: 0,
-        latencyMs: null,
-        bytes: null,
-        nextAttemptAt: null,
-        createdAt: NOW,
-      },
-    ],
-    before: null,
+  const page = aPage({
+    attempts: [anAttempt(NOW, { errorKind: HOSTILE, error: HOSTILE, statusCode: 200 })],
     robotsFailure: { error: HOSTILE, since: NOW, retryAt: NOW },
     chain: [{ url, step: 1 }],
     page: {
-      id: 1n,
-      crawlId: 'example',
       url,
-      urlHash: new Uint8Array(),
       domain: HOSTILE,
-      kind: 'page',
       status: 'Failed',
       reason: HOSTILE,
-      depth: 1,
-      priority: 5,
-      rank: 0,
-      isSeed: false,
       attempts: 1,
-      nextAttemptAt: null,
       redirectTo: url,
       statusCode: 200,
       title: HOSTILE,
       fetchedAt: NOW,
     },
-  };
+  });
   const disallowed = { kind: 'disallowed', domain: HOSTILE, request: request(0), why: HOSTILE } as const;
   const gap = {
     before: request(0),
