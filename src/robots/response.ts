@@ -28,7 +28,7 @@ export function readRobotsResponse(exchange: ResponseExchange | FailedExchange, 
     // A body that was not read may contain rules.
     return cut === null
       ? { kind: 'rules', text: '' }
-      : { kind: 'unreachable', reason: 'The body of robots.txt was not read.' };
+      : { kind: 'unreachable', reason: 'Its body was not read.' };
   }
   if (status >= 300 && status < 400) {
     const { location } = exchange.headers;
@@ -38,7 +38,7 @@ export function readRobotsResponse(exchange: ResponseExchange | FailedExchange, 
   if (status >= 400 && status < 500 && status !== 429) {
     return { kind: 'allow-all' };
   }
-  return { kind: 'unreachable', reason: `robots.txt answered ${status}.` };
+  return { kind: 'unreachable', reason: `It answered ${status}.` };
 }
 
 /** RFC 9309, 2.5: a crawler has to parse at least this much. Amble reads no more than that. */

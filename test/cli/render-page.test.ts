@@ -223,10 +223,10 @@ describe('a page in progress', () => {
     expect(describePage(aPage({ page }), around, NOW)).toBe(
       'waiting for a slot of example.org, whose throttle does not answer; when last stored, the domain is paused by an operator.',
     );
-    const robotsTrouble = { error: 'answered 503', since: at(13, 30), retryAt: at(14, 1) };
-    expect(
-      describeWith({ page, robotsFailure: robotsTrouble }, { position: { kind: 'absent' }, domain }),
-    ).toBe('its robots.txt has been unavailable since 13:30:00 (answered 503); next attempt at 14:01:00.');
+    const robotsFailure = { error: 'answered 503', since: at(13, 30), retryAt: at(14, 1) };
+    expect(describeWith({ page, robotsFailure }, { position: { kind: 'absent' }, domain })).toBe(
+      'its robots.txt has been unavailable since 13:30:00 (answered 503); next attempt at 14:01:00.',
+    );
   });
 });
 

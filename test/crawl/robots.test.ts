@@ -426,7 +426,9 @@ describe('robots.txt, with a short time before giving up,', () => {
           Array(3).fill([1, 'BlockedRobots']),
         );
         for (const { error } of attempts)
-          expect(error).toMatch(/robots\.txt answered 503\. Given up after [\d.]+ m?s without it\./);
+          expect(error).toMatch(
+            /^robots\.txt of http:.*: It answered 503\. Given up after [\d.]+ m?s without it\./,
+          );
       },
     ));
 

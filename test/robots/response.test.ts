@@ -71,7 +71,7 @@ describe('a response to the request for robots.txt', () => {
 
   test('that is too large to be read at all holds the origin', () => {
     const verdict = readRobotsResponse(response({ body: null, cut: 'too-large' }), ROBOTS_URL);
-    expect(verdict).toEqual({ kind: 'unreachable', reason: 'The body of robots.txt was not read.' });
+    expect(verdict).toEqual({ kind: 'unreachable', reason: 'Its body was not read.' });
   });
 
   test.each([400, 401, 403, 404, 410, 451])('with status %i means that the site has none', (status) => {
