@@ -1,14 +1,15 @@
-/** How a worker talks to a domain's throttle: asks for slots, which starts the throttle if necessary, and sends reports. */
+/** How a worker talks to a domain's throttle: starts it if necessary, asks it for slots, and sends it reports. */
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { AmbleConfig } from '../../src/config/index.ts';
+import { truncateSummary } from '../../src/core/format.ts';
 import type { Ask, Release, SlotAnswer } from '../../src/core/slot-protocol.ts';
 import { readClocks } from '../../src/worker/server-clock.ts';
-import { throttleId } from '../../workflows/ids.ts';
+import { throttleId, throttleQueue } from '../../workflows/ids.ts';
 import { acquireUpdate, releaseSignal } from '../../workflows/messages.ts';
-import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
+import type { DomainThrottle, ThrottleInput } from '../../workflows/throttle/domain-throttle.ts';
 import type { Deps } from '../deps.ts';
-import { throttleStart } from './throttle-start.ts';
 
 /** How long a report is tried before the page has to deliver it. */
 const REPORT_TIMEOUT_MS = 5_000;
@@ -69,4 +70,16 @@ export function sendCrawlDelay(deps: Deps, domain: string, release: Release): Pr
       signalArgs: [release],
     });
   });
+}
+
+/** The options with which the first ask, Crawl-delay or operator's change starts a domain's throttle. */
+export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: string) {
+  const args: [ThrottleInput] = [{ domain, config: throttle }];
+  return {
+    workflowId: throttleId(domain),
+    taskQueue: throttleQueue(taskQueue),
+    args,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: truncateSummary(`grants fetch slots for ${domain}`),
+  } as const;
 }

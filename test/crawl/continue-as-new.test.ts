@@ -1,7 +1,7 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { throttleStart } from '../../activities/slot/throttle-start.ts';
+import { throttleStart } from '../../activities/slot/throttle-client.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { cancelCrawlUpdate, setDelayUpdate } from '../../workflows/messages.ts';

@@ -6,7 +6,7 @@ import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/cli
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
-import { throttleStart } from '../../activities/slot/throttle-start.ts';
+import { throttleStart } from '../../activities/slot/throttle-client.ts';
 import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
 import { type RunningWorker, startWorker } from '../../src/worker/worker.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';

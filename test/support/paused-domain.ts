@@ -1,7 +1,7 @@
 /** A domain that is paused before the first ask: its pages stay queued until the test resumes it. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { expect } from 'vitest';
-import { throttleStart } from '../../activities/slot/throttle-start.ts';
+import { throttleStart } from '../../activities/slot/throttle-client.ts';
 import type { ThrottleView } from '../../src/throttle/view.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { pauseUpdate, resumeUpdate, stateQuery } from '../../workflows/messages.ts';

@@ -1,7 +1,7 @@
 /** `amble domain`: lists and shows domains, and changes how they are treated, whether or not their throttle is running. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { throttleStart } from '../../../activities/slot/throttle-start.ts';
+import { throttleStart } from '../../../activities/slot/throttle-client.ts';
 import { setDelayUpdate } from '../../../workflows/messages.ts';
 import type { DomainThrottle } from '../../../workflows/throttle/domain-throttle.ts';
 import { listDomains, readDomain } from '../../storage/domains.ts';
