@@ -7,7 +7,6 @@ const UNIT = [
   'config',
   'core',
   'demo',
-  'fuzz',
   'html',
   'http',
   'robots',
@@ -33,12 +32,13 @@ const withEngines = { ...shared, globalSetup: './test/support/global-setup.ts' }
 
 export default defineConfig({
   test: {
-    // Most tests wait for real clocks: two at a time, whatever the machine, so that none is starved.
-    maxWorkers: 2,
+    // Most tests wait for real clocks: three at a time fill two cores, and more would starve each other.
+    maxWorkers: 3,
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     // Loading the SDK and the sources anew for each of a hundred files would take longer than the tests.
     projects: [
       { test: { ...shared, name: 'unit', include: testsIn(UNIT), isolate: false } },
+      { test: { ...shared, name: 'fuzz', include: testsIn(['fuzz']), isolate: false } },
       { test: { ...withEngines, name: 'crawls', include: testsIn(SHARED_ENGINES), isolate: false } },
       { test: { ...withEngines, name: 'programs', include: testsIn(PROGRAMS) } },
     ],

@@ -26,17 +26,36 @@ export class ParseTimeoutError extends Error {}
  * idle machine both are the same. On a busy one an honest page must not fail for the time that other processes had.
  */
 export class Deadline {
-  private readonly startedAt = performance.now();
-  private readonly cpuAtStart = process.cpuUsage();
+  private readonly startedAt: number;
+  private readonly cpuAtStart: number;
 
-  constructor(private readonly timeoutMs: number) {}
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly clocks: DeadlineClocks = PROCESS_CLOCKS,
+  ) {
+    this.startedAt = clocks.nowMs();
+    this.cpuAtStart = clocks.cpuMs();
+  }
 
   hasPassed(): boolean {
-    if (performance.now() - this.startedAt <= this.timeoutMs) return false;
-    const { user, system } = process.cpuUsage(this.cpuAtStart);
-    return (user + system) / 1_000 > this.timeoutMs;
+    const { timeoutMs, clocks } = this;
+    return clocks.nowMs() - this.startedAt > timeoutMs && clocks.cpuMs() - this.cpuAtStart > timeoutMs;
   }
 }
+
+export interface DeadlineClocks {
+  nowMs(): number;
+  /** CPU time used so far. */
+  cpuMs(): number;
+}
+
+const PROCESS_CLOCKS: DeadlineClocks = {
+  nowMs: () => performance.now(),
+  cpuMs() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
+};
 
 export class ParseLimits {
   private depth = 0;
