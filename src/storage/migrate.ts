@@ -7,6 +7,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 
 export const migrationsDirectory = join(packageRoot, 'prisma', 'migrations');
@@ -157,8 +158,9 @@ async function apply(client: pg.Client, { name, script, checksum }: Migration): 
   try {
     await client.query(script);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The migration "${name}" failed and was rolled back: ${reason}`, { cause: error });
+    throw new Error(`The migration "${name}" failed and was rolled back: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, started_at, applied_steps_count)
