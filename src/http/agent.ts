@@ -2,14 +2,13 @@
  * An undici Agent that checks the very address it connects to against the network policy. Check and use are one step, so a name
  * that resolves differently the second time (DNS rebinding) gains nothing.
  */
-import type { LookupAddress } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
-import { codeOf } from '../core/errors.ts';
 import { isBlockedPort } from './forbidden-targets.ts';
 import { createLookup, type Lookup } from './lookup.ts';
 import { createNetworkPolicy, type NetworkPolicy, type NetworkPolicyOptions } from './network-policy.ts';
+import { ForbiddenAddressError, OriginAddresses } from './origin-addresses.ts';
 import { PendingDispatches } from './pending-dispatches.ts';
 
 /** Many servers close idle connections after 5 s. Reusing one at that moment would cost a page an attempt. */
@@ -33,26 +32,11 @@ export interface AgentOptions {
   lookup?: Lookup;
 }
 
-export class ForbiddenAddressError extends Error {
-  constructor(readonly reason: string) {
-    super(reason);
-    this.name = 'ForbiddenAddressError';
-  }
-}
-
-/** The name could not be resolved. */
-export class LookupError extends Error {
-  constructor(
-    readonly code: string,
-    cause: unknown,
-  ) {
-    super(`lookup failed: ${code}`, { cause });
-    this.name = 'LookupError';
-  }
-}
-
-/** It connects only for requests that are registered in `pending`. */
-export type HttpAgent = Agent & { readonly pending: PendingDispatches };
+export type HttpAgent = Agent & {
+  /** It connects only for requests that are registered here. */
+  readonly pending: PendingDispatches;
+  readonly addresses: OriginAddresses;
+};
 
 /** Connections are reused only within one agent, so two policies never share one. */
 export function createAgent({
@@ -61,9 +45,10 @@ export function createAgent({
   ca,
   lookup = createLookup(),
 }: AgentOptions): HttpAgent {
+  const addresses = new OriginAddresses(policy, lookup);
   const connect = buildConnector({
     timeout: connectTimeoutMs,
-    lookup: guardedLookup(policy, lookup),
+    lookup: addresses.guardedLookup,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     ...(ca === undefined ? {} : { ca }),
@@ -84,12 +69,15 @@ export function createAgent({
       else if (refusal !== null) callback(new ForbiddenAddressError(refusal), null);
       else
         connect(options, (...result) => {
-          if (result[0] === null) pending.markConnected(origin);
+          if (result[0] === null) {
+            addresses.track(origin, options.hostname, result[1]);
+            pending.markConnected(origin);
+          }
           callback(...result);
         });
     },
   });
-  return Object.assign(agent, { pending });
+  return Object.assign(agent, { pending, addresses });
 }
 
 /** Checks the port, and an address in the URL, which node:net never looks up. */
@@ -101,30 +89,6 @@ function refusalOf(
   if (isIP(hostname) === 0) return null;
   const result = policy.check(hostname);
   return result.ok ? null : result.reason;
-}
-
-function guardedLookup(policy: NetworkPolicy, lookup: Lookup): LookupFunction {
-  return (hostname, options, callback) => {
-    const answer = (addresses: LookupAddress[]): void => {
-      const permitted = addresses.filter(({ address }) => policy.check(address).ok);
-      const [first] = permitted;
-      if (first === undefined) callback(whyNone(policy, addresses), '');
-      else if (options.all === true) callback(null, permitted);
-      else callback(null, first.address, first.family);
-    };
-    const fixed = policy.fixedAddress(hostname);
-    const addresses =
-      fixed === undefined ? lookup(hostname) : Promise.resolve([{ address: fixed, family: isIP(fixed) }]);
-    addresses.then(answer, (error: unknown) =>
-      callback(new LookupError(String(codeOf(error) ?? 'EUNKNOWN'), error), ''),
-    );
-  };
-}
-
-function whyNone(policy: NetworkPolicy, [first]: LookupAddress[]): Error {
-  if (first === undefined) return new LookupError('ENODATA', null);
-  const result = policy.check(first.address);
-  return new ForbiddenAddressError(result.ok ? `${first.address} is refused` : result.reason);
 }
 
 /** One agent per set of connection settings: crawls with the same settings share connections, others never do. */

@@ -2,8 +2,8 @@
 import { errors } from 'undici';
 import { codeOf } from '../core/errors.ts';
 import { truncateText } from '../core/format.ts';
-import { ForbiddenAddressError, LookupError } from './agent.ts';
 import type { ErrorKind } from './exchange.ts';
+import { ForbiddenAddressError, LookupError } from './origin-addresses.ts';
 
 /** Of another program's message within our own sentence. */
 const MAX_MESSAGE_LENGTH = 300;

@@ -1,3 +1,4 @@
+export { type AddressLimits, addressBlockOf, type Cidr, containsAddress } from './address.ts';
 export { type AgentOptions, type AgentPool, createAgent, createAgentPool } from './agent.ts';
 export { contentTypeOf, isHtmlType, isSniffed, matchesType } from './content-type.ts';
 export {
@@ -16,7 +17,9 @@ export {
   type NetworkPolicy,
   type NetworkPolicyOptions,
   parseCidr,
+  parseCidrOrThrow,
 } from './network-policy.ts';
-export { type GateVerdict, type RequestOptions, sendRequest } from './request.ts';
+export { sendRequest } from './request.ts';
+export type { AdmissionVerdict, GateVerdict, RequestOptions } from './request-options.ts';
 export { parseRetryAfter } from './retry-after.ts';
 export { type Identity, identityHeaders, PRODUCT_TOKEN, productToken } from './user-agent.ts';

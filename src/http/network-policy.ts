@@ -1,14 +1,8 @@
 /** Which addresses may be connected to. It checks resolved addresses, never names, because a name can point anywhere. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { FORBIDDEN_RANGES, type ForbiddenRange, IPV4_WRAPPINGS } from './forbidden-targets.ts';
-
-type Address = ReturnType<typeof ipaddr.parse>;
-
-export interface Cidr {
-  network: Address;
-  prefix: number;
-}
+import { type Address, type Cidr, containsAddress, unwrapAddress } from './address.ts';
+import { FORBIDDEN_RANGES, type ForbiddenRange } from './forbidden-targets.ts';
 
 export type AddressCheck = { ok: true } | { ok: false; reason: string };
 
@@ -38,8 +32,8 @@ export function createNetworkPolicy({ allowNetwork, resolve }: NetworkPolicyOpti
     fixedAddress: (hostname) => fixed.get(hostname.toLowerCase()),
     check(text) {
       if (isIP(text) === 0) return { ok: false, reason: `"${text}" is not an IP address` };
-      const address = unwrap(ipaddr.parse(text));
-      const isAllowed = (target: Address) => allowed.some((cidr) => contains(cidr, target));
+      const address = unwrapAddress(ipaddr.parse(text));
+      const isAllowed = (target: Address) => allowed.some((cidr) => containsAddress(cidr, target));
       if (isAllowed(address)) return { ok: true };
       const tunnelled = isatapTarget(address);
       const range =
@@ -67,26 +61,17 @@ export function parseCidr(text: string): { ok: true; cidr: Cidr } | { ok: false;
   return { ok: true, cidr: { network: ipaddr.parse(address), prefix } };
 }
 
-function parseCidrOrThrow(text: string): Cidr {
+/** For text that a schema has checked. */
+export function parseCidrOrThrow(text: string): Cidr {
   const parsed = parseCidr(text);
   if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.cidr;
 }
 
-function contains({ network, prefix }: Cidr, address: Address): boolean {
-  return network.kind() === address.kind() && address.match(network, prefix);
-}
-
 const FORBIDDEN = FORBIDDEN_RANGES.map((range) => ({ ...range, cidr: parseCidrOrThrow(range.cidr) }));
-const WRAPPINGS = IPV4_WRAPPINGS.map(({ cidr }) => parseCidrOrThrow(cidr));
-
-function unwrap(address: Address): Address {
-  if (!WRAPPINGS.some((cidr) => contains(cidr, address))) return address;
-  return ipaddr.fromByteArray(address.toByteArray().slice(-4));
-}
 
 function rangeOf(address: Address): Omit<ForbiddenRange, 'cidr'> | undefined {
-  return FORBIDDEN.find(({ cidr }) => contains(cidr, address));
+  return FORBIDDEN.find(({ cidr }) => containsAddress(cidr, address));
 }
 
 /**

@@ -6,8 +6,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { truncateText } from '../core/format.ts';
-import type { FetchLimits } from '../core/settings.ts';
-import type { HttpAgent } from './agent.ts';
 import {
   ACCEPT_ENCODING,
   type BodyCollector,
@@ -19,37 +17,31 @@ import {
 import type { ErrorKind, Exchange, ResponseExchange, ResponseHeaders } from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure, malformedRequest } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
+import type { AcceptHead, GateVerdict, RequestOptions } from './request-options.ts';
 import { flattenHeaders } from './response-headers.ts';
 
-/** `startedAt` is on the clock that the gate uses. */
-export type GateVerdict = { go: true; startedAt: number } | { go: false; reason: string };
-
-export interface RequestOptions {
-  /** A normalised URL. */
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  /** The limits for connecting and for headers belong to the agent. */
-  limits: Pick<FetchLimits, 'headersTimeoutMs' | 'totalTimeoutMs' | 'maxBodyBytes'>;
-  /** See createAgent. It enforces the network policy. */
-  agent: Dispatcher & Pick<HttpAgent, 'pending'>;
-  /** Called once, synchronously, right before the write. */
-  gate: () => GateVerdict;
-  signal?: AbortSignal;
-  /**
-   * Decides by the headers whether to read the body. Default: every body is read. If the headers are not enough, it returns a
-   * function that decides by the first bytes.
-   */
-  acceptBody?: (status: number, headers: ResponseHeaders) => boolean | AcceptHead;
-  /** What to do with a body that exceeds its limit. Default: drop. */
-  tooLarge?: 'drop' | 'truncate';
+/** Rejects if the request itself is malformed, which is an error of ours and not a result of the site, or if `admit` rejects. */
+export async function sendRequest(options: RequestOptions): Promise<Exchange> {
+  const { url, agent, admit, signal } = options;
+  if (admit === undefined || signal?.aborted) return dispatch(options, null);
+  const { origin, host } = new URL(url);
+  const began = performance.now();
+  const next = await agent.addresses.next(origin).catch((error: Error) => error);
+  if (next instanceof Error) {
+    const failure = describeFailure(next, { host, phase: 'connecting' });
+    return { kind: 'error', ...failure, startedAt: null, durationMs: Math.round(performance.now() - began) };
+  }
+  const verdict = await admit(next).catch((error: unknown) => {
+    if (!signal?.aborted) throw error;
+    return { go: true } as const;
+  });
+  return verdict.go ? dispatch(options, next) : { kind: 'refused', reason: verdict.reason, connected: false };
 }
 
-export type AcceptHead = (head: Buffer) => boolean;
-
-/** Rejects if the request itself is malformed, which is an error of ours and not a result of the site. */
-export function sendRequest(options: RequestOptions): Promise<Exchange> {
+/** `address`: the only one that the request may go to. null: any. */
+function dispatch(options: RequestOptions, address: string | null): Promise<Exchange> {
   return new Promise((resolve) => {
-    new Call(options, resolve).dispatch();
+    new Call(options, address, resolve).dispatch();
   });
 }
 
@@ -64,6 +56,7 @@ interface Head {
 class Call implements Dispatcher.DispatchHandler {
   readonly #options: RequestOptions;
   readonly #url: URL;
+  readonly #address: string | null;
   readonly #resolve: (exchange: Exchange | Promise<never>) => void;
   readonly #onAbort = () =>
     this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was aborted.` });
@@ -79,9 +72,14 @@ class Call implements Dispatcher.DispatchHandler {
   #totalTimer: NodeJS.Timeout | undefined;
   #settled = false;
 
-  constructor(options: RequestOptions, resolve: (exchange: Exchange | Promise<never>) => void) {
+  constructor(
+    options: RequestOptions,
+    address: string | null,
+    resolve: (exchange: Exchange | Promise<never>) => void,
+  ) {
     this.#options = options;
     this.#url = new URL(options.url);
+    this.#address = address;
     this.#resolve = resolve;
   }
 
@@ -122,7 +120,7 @@ class Call implements Dispatcher.DispatchHandler {
       });
       return;
     }
-    const verdict = this.#options.gate();
+    const verdict = this.#refuseOtherAddress() ?? this.#options.gate();
     if (!verdict.go) {
       this.#settle({
         kind: 'refused',
@@ -142,6 +140,17 @@ class Call implements Dispatcher.DispatchHandler {
       () => this.#timeOut('timeout', 'did not finish', totalTimeoutMs),
       totalTimeoutMs,
     );
+  }
+
+  /** The first address of a name may not answer. The connection to the next one is remembered, and the next request goes there. */
+  #refuseOtherAddress(): Extract<GateVerdict, { go: false }> | null {
+    if (this.#address === null) return null;
+    const connected = this.#options.agent.addresses.connectedTo(this.#url.origin);
+    if (connected === this.#address) return null;
+    return {
+      go: false,
+      reason: `it connected to ${connected ?? 'several addresses'} instead of ${this.#address}`,
+    };
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, rawHeaders: IncomingHttpHeaders): void {
