@@ -7,9 +7,11 @@ import type { AgentPool } from '../src/http/index.ts';
 import type { RobotsRulesCache } from '../src/robots/index.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
+import type { AddressLimiter } from '../src/worker/address-limiter.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
 import type { DependencyHealth } from '../src/worker/dependency-health.ts';
 import type { EventLoopLag } from '../src/worker/event-loop-lag.ts';
+import type { FetchSlots } from '../src/worker/fetch-slots.ts';
 import type { LocalRequestStarts } from '../src/worker/local-request-starts.ts';
 import type { ServerClock } from '../src/worker/server-clock.ts';
 
@@ -19,6 +21,8 @@ export interface Deps {
   client: Client;
   store: ContentStore;
   agents: AgentPool;
+  addresses: AddressLimiter;
+  fetchSlots: FetchSlots;
   robotsRules: RobotsRulesCache;
   clock: ServerClock;
   starts: LocalRequestStarts;

@@ -193,6 +193,7 @@ class FrontierCrawl {
           allowedBy: null,
           statusCode: 200,
           durationMs: 5,
+          sentTo: { address: '127.0.0.1', block: '127.0.0.1', at: finishedAt, limit: null },
         },
         finishedAt,
         latencyMs: 5,

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { type AllowedBy, type AttemptReport, reportWithoutRequest } from '../../src/core/attempt.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
-import { identityHeaders, isTimeout, sendRequest } from '../../src/http/index.ts';
+import { identityHeaders, isTimeout } from '../../src/http/index.ts';
 import { type CachedCopy, findCachedCopy } from '../../src/storage/pages/cached-copy.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
+import { sendWithLease } from '../slot/send-with-lease.ts';
 import { acceptsBody, classifyFailure, classifyResponse } from './classify-response.ts';
 import { type ContentPolicy, contentPolicyFor } from './content-policy.ts';
 
@@ -35,9 +36,7 @@ export async function fetchDocument(
   }
   const policy = contentPolicyFor(settings, { sitemap: input.sitemap === true });
   const earlier = await usableCopy(deps, policy, input.url);
-  const refusal = await lease.ready();
-  if (refusal !== null) return { kind: 'refused', reason: refusal };
-  const exchange = await sendRequest({
+  const sent = await sendWithLease(deps, input, lease, {
     url: input.url,
     headers: {
       ...identityHeaders(deps.config),
@@ -46,14 +45,13 @@ export async function fetchDocument(
     },
     limits: policy.limits,
     agent: agentFor(deps, settings),
-    gate: lease.gate,
-    signal: lease.signal,
     acceptBody: acceptsBody(policy),
+    allowedBy,
   });
-  const request = lease.conclude(exchange, input.url, allowedBy);
   // The slot is free for the next page while this one's body is stored.
   await lease.report();
-  if (exchange.kind === 'refused') return { kind: 'refused', reason: exchange.reason };
+  if (sent.kind === 'not-sent') return sent.outcome;
+  const { exchange, request } = sent;
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
     await lease.record();
     throw new Error(exchange.message);

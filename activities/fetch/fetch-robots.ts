@@ -7,7 +7,6 @@ import {
   isTimeout,
   productToken,
   type ResponseExchange,
-  sendRequest,
 } from '../../src/http/index.ts';
 import {
   freshnessMs,
@@ -27,6 +26,7 @@ import {
 import { politenessKey } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
+import { sendWithLease } from '../slot/send-with-lease.ts';
 import { agentFor, forbiddenReport, OWN_STALL } from './fetch-document.ts';
 import { claimMs } from './robots-decision.ts';
 import { deferOrigin } from './robots-unavailable.ts';
@@ -42,21 +42,22 @@ export async function fetchRobots(
 ): Promise<FetchOutcome> {
   const { db, config } = deps;
   const { settings } = await deps.crawlOf(input.crawlId);
-  const refusal = await lease.ready();
-  if (refusal !== null) return notSent(deps, target, refusal);
-  const exchange = await sendRequest({
+  const sent = await sendWithLease(deps, input, lease, {
     url: target.url,
     headers: { ...identityHeaders(config), accept: 'text/plain,*/*;q=0.1' },
     limits: { ...settings.fetch, maxBodyBytes: MAX_ROBOTS_BYTES },
     agent: agentFor(deps, settings),
-    gate: lease.gate,
-    signal: lease.signal,
     // For any other response the headers are enough: a broken body must not change what they mean.
     acceptBody: hasRulesInBody,
     tooLarge: 'truncate',
+    allowedBy: null,
   });
-  lease.conclude(exchange, target.url, null);
-  if (exchange.kind === 'refused') return notSent(deps, target, exchange.reason);
+  if (sent.kind === 'not-sent') {
+    // The claim is free for the next page, unless a redirect is being followed, which asks again.
+    if (target.hop === 0 || sent.outcome.kind === 'deferred') await releaseRobotsClaim(db, target.origin);
+    return sent.outcome;
+  }
+  const { exchange } = sent;
   if (exchange.kind === 'error' && exchange.errorKind === 'aborted') {
     await lease.record();
     await releaseRobotsClaim(db, target.origin);
@@ -149,10 +150,4 @@ async function reportCrawlDelay(
   }
   lease.setCrawlDelay({ origin, delayMs }, domain);
   return true;
-}
-
-/** Nothing was sent: the claim is free for the next page, unless a redirect is being followed, which asks again. */
-async function notSent({ db }: Deps, target: RobotsHop, reason: string): Promise<FetchOutcome> {
-  if (target.hop === 0) await releaseRobotsClaim(db, target.origin);
-  return { kind: 'refused', reason };
 }

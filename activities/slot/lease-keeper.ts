@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FetchInput, FetchResult } from '../../src/core/activities.ts';
-import type { AllowedBy, RequestRecord } from '../../src/core/attempt.ts';
+import type { AllowedBy, RequestRecord, SentTo } from '../../src/core/attempt.ts';
 import type { LeaseReport, LeaseUse, Release, RequestStart } from '../../src/core/slot-protocol.ts';
 import type { Exchange, GateVerdict } from '../../src/http/index.ts';
 import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
@@ -20,6 +20,11 @@ import type { Deps } from '../deps.ts';
 import { classifyForThrottle, retryAfterOf } from './classify-for-throttle.ts';
 import { askThrottle, sendCrawlDelay, signalThrottle } from './throttle-client.ts';
 
+export type Readiness = { ok: true; inMs: number } | { ok: false; reason: string };
+
+/** Where a request goes. */
+export type RequestTarget = Omit<SentTo, 'at'>;
+
 export class LeaseKeeper {
   private started: (LocalRequestStart & { errorMs: number; measured: boolean }) | null = null;
   private ended: Omit<Extract<LeaseUse, { kind: 'started' }>, 'kind' | keyof RequestStart> | null = null;
@@ -31,6 +36,7 @@ export class LeaseKeeper {
   private reported: Promise<boolean> | null = null;
   /** A request that was sent and is neither recorded nor part of a result that will be. */
   unrecorded: RequestRecord | null = null;
+  /** When the lease could last be used: right before its request was sent. */
   private began = performance.now();
 
   constructor(
@@ -49,22 +55,28 @@ export class LeaseKeeper {
     return this.deps.lag.laggedSince(this.began);
   }
 
-  /** Waits until the lease may be used; returns the reason if it cannot be used. */
-  async ready(): Promise<string | null> {
+  /** How long the lease may certainly still be used. */
+  get leftMs(): number {
+    return this.deps.clock.leftUntil(this.input.lease.startBy, readClocks());
+  }
+
+  /** Waits until `leadMs` before the lease may be used, and returns the rest of the wait; or why it cannot be used. */
+  async ready(leadMs = 0): Promise<Readiness> {
     for (;;) {
       const verdict = this.judge(readClocks());
       switch (verdict.verdict) {
         case 'go':
           this.began = performance.now();
-          return null;
+          return { ok: true, inMs: 0 };
         case 'wait':
-          await delay(verdict.ms, undefined, { signal: this.signal });
+          if (verdict.ms <= leadMs) return { ok: true, inMs: verdict.ms };
+          await delay(verdict.ms - leadMs, undefined, { signal: this.signal });
           break;
         case 'too-late':
-          return 'its start window had passed';
+          return { ok: false, reason: 'its start window had passed' };
         case 'no-clock': {
           const refusal = await this.learnClock();
-          if (refusal !== null) return refusal;
+          if (refusal !== null) return { ok: false, reason: refusal };
         }
       }
     }
@@ -90,7 +102,10 @@ export class LeaseKeeper {
   }
 
   /** Remembers what the exchange means for politeness, and returns its record; null: nothing was written. */
-  conclude(exchange: Exchange, url: string, allowedBy: AllowedBy | null): RequestRecord | null {
+  conclude(
+    exchange: Exchange,
+    { url, allowedBy, target }: { url: string; allowedBy: AllowedBy | null; target: RequestTarget | null },
+  ): RequestRecord | null {
     if (exchange.kind === 'refused') {
       this.connectionAttempted = exchange.connected;
       return null;
@@ -112,8 +127,8 @@ export class LeaseKeeper {
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
     };
-    if (this.started === null) return null;
-    const { serverMs, errorMs, measured } = this.started;
+    if (this.started === null || target === null) return null;
+    const { at, serverMs, errorMs, measured } = this.started;
     const { lease, domain } = this.input;
     this.unrecorded = {
       leaseId: lease.id,
@@ -126,6 +141,7 @@ export class LeaseKeeper {
       allowedBy,
       statusCode: status,
       durationMs,
+      sentTo: { ...target, at: serverMs - Math.round(at.monotonicMs - this.began) },
     };
     return this.unrecorded;
   }

@@ -5,12 +5,14 @@ import { packageVersion } from '../core/package-root.ts';
 import type { Asking } from '../core/page-input.ts';
 import type { CrawlSettings } from '../core/settings.ts';
 import type { ThrottleConfig } from '../core/slot-protocol.ts';
+import type { AddressLimits } from '../http/address.ts';
 import { PRODUCT_TOKEN } from '../http/user-agent.ts';
 import type { FreshnessBounds } from '../robots/index.ts';
 import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
 import { valueAt } from './layers.ts';
 import type { Tuning } from './tuning.ts';
 import {
+  cidrs,
   count,
   duration,
   headerText,
@@ -66,6 +68,7 @@ export interface AmbleConfig {
   maxConcurrentFetches: number;
   /** A worker that receives SIGTERM has ended after this. */
   shutdownTimeoutMs: number;
+  address: AddressLimits;
   throttle: ThrottleConfig;
   asking: AskingConfig;
   robots: RobotsConfig;
@@ -98,6 +101,7 @@ export const configSchema = z.strictObject({
   maxCrawlDelay: duration(),
   maxRetryAfter: duration(),
   maxOutage: positiveDuration(),
+  address: z.strictObject({ gap: duration(), maxOpen: count(1), exempt: cidrs() }),
   ...crawlShape,
 });
 
@@ -120,6 +124,9 @@ export const DEFAULTS = {
   maxCrawlDelay: '5m',
   maxRetryAfter: '1d',
   maxOutage: '1d',
+  // A shared host or a CDN serves many sites from one address, so this is faster than any single site is crawled. The
+  // machine itself is exempt.
+  address: { gap: '250ms', maxOpen: 8, exempt: ['127.0.0.0/8', '::1/128'] },
   ...CRAWL_DEFAULTS,
 };
 
@@ -181,6 +188,11 @@ export function toConfig(
     logLevel: written.logLevel,
     maxConcurrentFetches: written.maxConcurrentFetches,
     shutdownTimeoutMs: written.shutdownTimeout,
+    address: {
+      gapMs: written.address.gap,
+      maxOpen: written.address.maxOpen,
+      exempt: written.address.exempt,
+    },
     throttle: {
       ...tuning.throttle,
       maxCrawlDelayMs: written.maxCrawlDelay,

@@ -19,6 +19,18 @@ export interface RequestRecord {
   allowedBy: AllowedBy | null;
   statusCode: number | null;
   durationMs: number;
+  sentTo: SentTo;
+}
+
+/** The address that a request was sent to, and the limits that are kept for it. */
+export interface SentTo {
+  address: string;
+  /** What the limits are kept for: the address, or its IPv6 network. */
+  block: string;
+  /** When the connection was begun, or the request written if one was open. On the throttle's clock, like `startedAt`. */
+  at: number;
+  /** The gap to the next request, and the number of open ones. null: the address is exempt. */
+  limit: { gapMs: number; maxOpen: number } | null;
 }
 
 /** Why a path was allowed: the stored rules that decided, and the product token they were read for. */

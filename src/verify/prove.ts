@@ -3,6 +3,7 @@
  * domain. Only a summary of each domain and the first violations are kept.
  */
 import { LRUCache } from 'lru-cache';
+import { AddressJudge } from './addresses.ts';
 import { CrawlDelays, gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
 import { type ParsedRules, parseRules, whyDisallowed } from './rules.ts';
 import type {
@@ -12,6 +13,7 @@ import type {
   Proof,
   RecordedRequest,
   RequestedPoliteness,
+  SentRequest,
   StoredRules,
   Violation,
 } from './types.ts';
@@ -25,6 +27,10 @@ export interface Records {
   rules(id: string): Promise<StoredRules | null>;
   /** From the crawl's settings. null: the crawl is not on record. */
   politeness(crawlId: string, domain: string): Promise<RequestedPoliteness | null>;
+  /** Blocks of addresses to which the crawls in question sent a request. */
+  addressBlocks(): AsyncIterable<string>;
+  /** Every request to the block, of any crawl, ordered by when it was sent. */
+  sentTo(block: string): AsyncIterable<SentRequest>;
   /** Of the crawls in question. */
   excessAttempts(): AsyncIterable<ExcessAttempts>;
 }
@@ -38,12 +44,14 @@ const MAX_CACHED_RULES = 64;
 /** `isConcerned`: the request belongs to a crawl in question. A gap is judged if this is true of either end. */
 export async function prove(
   records: Records,
-  isConcerned: (request: RecordedRequest) => boolean,
+  isConcerned: (request: Pick<RecordedRequest, 'crawlId'>) => boolean,
 ): Promise<Proof> {
   const proof: Proof = {
     requests: 0,
     withinClockError: 0,
     domains: [],
+    addresses: 0,
+    exemptRequests: 0,
     violations: [],
     violationCount: 0,
   };
@@ -81,8 +89,31 @@ export async function prove(
     proof.requests += proven.requests;
     proof.domains.push(proven);
   }
+  await proveAddresses(records, isConcerned, proof, report);
   for await (const violation of records.excessAttempts()) report(violation);
   return proof;
+}
+
+async function proveAddresses(
+  records: Records,
+  isConcerned: (request: SentRequest) => boolean,
+  proof: Proof,
+  report: (violation: Violation) => void,
+): Promise<void> {
+  for await (const block of records.addressBlocks()) {
+    const judge = new AddressJudge();
+    let isLimited = false;
+    for await (const request of records.sentTo(block)) {
+      for (const violation of judge.judge(request)) {
+        const requests = violation.kind === 'address-gap' ? [violation.before, request] : [request];
+        if (requests.some(isConcerned)) report(violation);
+      }
+      if (!isConcerned(request)) continue;
+      if (request.limit === null) proof.exemptRequests += 1;
+      else isLimited = true;
+    }
+    if (isLimited) proof.addresses += 1;
+  }
 }
 
 /** How many requests may have been in flight at the same time. Like the throttle, this uses the lower of both crawls' limits. */

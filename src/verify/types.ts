@@ -21,6 +21,20 @@ export interface RecordedRequest {
   allowedBy: AllowedBy | null;
 }
 
+/** One request as the limits per address see it. */
+export interface SentRequest {
+  leaseId: string;
+  crawlId: string;
+  url: string;
+  address: string;
+  /** When its connection was begun, or the request written if one was open. The true time is at most `clockErrorMs` later. */
+  sentAtMs: number;
+  clockErrorMs: number;
+  endedAtMs: number;
+  /** What applied to its address: the gap to the next request, and the number of open ones. null: it was exempt. */
+  limit: { gapMs: number; maxOpen: number } | null;
+}
+
 /** The rules of a robots.txt, as they were stored. */
 export interface StoredRules {
   origin: string;
@@ -67,7 +81,13 @@ export type Violation =
   /** It was granted with a shorter gap than its own crawl asks for on this domain. */
   | { kind: 'granted'; domain: string; request: RecordedRequest; requiredMs: number }
   | { kind: 'disallowed'; domain: string; request: RecordedRequest; why: string }
+  | AddressViolation
   | ExcessAttempts;
+
+export type AddressViolation =
+  | { kind: 'address-gap'; before: SentRequest; after: SentRequest; requiredMs: number }
+  /** `open`: requests to the address when this one was sent, this one included. */
+  | { kind: 'address-open'; request: SentRequest; open: number };
 
 /** A page with more attempts than its crawl's retry policy allows. */
 export interface ExcessAttempts {
@@ -83,6 +103,10 @@ export interface Proof {
   /** Gaps that are long enough by the recorded starts, but not if the clocks' whole possible error is subtracted. */
   withinClockError: number;
   domains: DomainProof[];
+  /** Addresses with limits that were checked. IPv6 addresses count by their /64 network. */
+  addresses: number;
+  /** Requests to exempt addresses. */
+  exemptRequests: number;
   /** The first of them. `violationCount` counts all. */
   violations: Violation[];
   violationCount: number;

@@ -118,6 +118,12 @@ export class ServerClock {
     return { verdict: 'go', startedAtEarly, errorMs, measured: restOfGapMs <= 0 };
   }
 
+  /** How long it is certainly not yet `serverTime`. 0 without a fresh sample. */
+  leftUntil(serverTime: number, now: ClockReading): number {
+    const known = this.#intervalAt(now);
+    return known === null ? 0 : Math.max(0, serverTime - known.late);
+  }
+
   /**
    * Every sample is right, so the time lies in the intersection of all intervals. If that is empty, a clock was set, and the
    * time may lie in any of them. null: there is no fresh sample.

@@ -17,9 +17,11 @@ import { createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
 import { type CrawlRecord, readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
+import { AddressLimiter } from './address-limiter.ts';
 import { openContentStore } from './content-store.ts';
 import { type DependencyHealth, watchDependencies } from './dependency-health.ts';
 import { watchEventLoopLag } from './event-loop-lag.ts';
+import { FetchSlots, MAX_WAITING } from './fetch-slots.ts';
 import { heartbeats } from './heartbeats.ts';
 import { LocalRequestStarts } from './local-request-starts.ts';
 import { ServerClock } from './server-clock.ts';
@@ -91,6 +93,13 @@ export async function startWorker({
   installRuntime(log, dependencies);
   const connection = await NativeConnection.connect({ address: temporal.address });
   const agents = createAgentPool();
+  const addresses = new AddressLimiter(db, config.address, (error) => {
+    if (!dependencies.reportIfUnavailable(error))
+      log.warn(
+        { err: error },
+        'could not record that requests have ended; their places stay taken for a while',
+      );
+  });
   const lag = watchEventLoopLag();
   const crawls = new LRUCache<string, CrawlRecord>({
     max: MAX_CACHED_CRAWLS,
@@ -104,6 +113,8 @@ export async function startWorker({
     client: new Client({ connection: clientConnection, namespace: temporal.namespace }),
     store,
     agents,
+    addresses,
+    fetchSlots: new FetchSlots(config.maxConcurrentFetches, config.address.maxOpen),
     robotsRules: createRobotsRulesCache(),
     clock: new ServerClock(),
     starts: new LocalRequestStarts(),
@@ -129,7 +140,7 @@ export async function startWorker({
       taskQueue: config.taskQueue,
       // Including the steps, which pages run as local activities.
       activities: { ...activities.fetches, ...activities.steps },
-      maxConcurrentActivityTaskExecutions: config.maxConcurrentFetches,
+      maxConcurrentActivityTaskExecutions: (1 + MAX_WAITING.all) * config.maxConcurrentFetches,
       maxConcurrentWorkflowTaskExecutions: MAX_PAGE_TASKS,
       maxConcurrentLocalActivityExecutions: MAX_PAGE_TASKS,
       maxCachedWorkflows: MAX_CACHED_PAGES,
@@ -164,6 +175,7 @@ export async function startWorker({
     await drain(running);
     lag.stop();
     dependencies.stop();
+    await addresses.stop();
     await agents.destroy();
     await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
   }

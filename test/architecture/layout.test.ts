@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   demo: ['core'],
   workflows: ['core', 'throttle'],
   // What activities use of the worker process: its clock, its content store, its limiters.
-  worker: ['core', 'storage'],
+  worker: ['core', 'http', 'storage'],
   activities: [...LIBRARIES, 'throttle', 'worker', 'workflows'],
   cli: [...LIBRARIES, 'activities', 'demo', 'embedded', 'throttle', 'worker', 'workflows'],
 };

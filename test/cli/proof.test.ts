@@ -11,7 +11,15 @@ const domains = Array.from({ length: 60 }, (_, n): DomainProof => {
   return { domain, requests: 2, tightest: { before, after, gapMs, clockErrorMs: 0, requiredMs: 1_000 } };
 });
 
-const proof: Proof = { requests: 120, withinClockError: 0, domains, violations: [], violationCount: 0 };
+const proof: Proof = {
+  requests: 120,
+  withinClockError: 0,
+  domains,
+  addresses: 3,
+  exemptRequests: 0,
+  violations: [],
+  violationCount: 0,
+};
 
 const listed = (lines: readonly string[]) => lines.filter((line) => /^d\d+\.test /.test(line));
 

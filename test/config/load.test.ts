@@ -52,6 +52,7 @@ describe('with nothing configured', () => {
       logLevel: 'info',
       maxConcurrentFetches: 200,
       shutdownTimeoutMs: 25_000,
+      address: { gapMs: 250, maxOpen: 8, exempt: ['127.0.0.0/8', '::1/128'] },
       throttle: {
         grantLeadMs: 1_000,
         startWindowMs: 15_000,
@@ -161,7 +162,8 @@ describe('sources', () => {
   });
 
   test('every key can be set by its variable to its own default', () => {
-    const env = CONFIG_KEYS.map((key) => [key.env, Array.isArray(key.default) ? ',' : String(key.default)]);
+    const text = (value: unknown) => (Array.isArray(value) && value.length === 0 ? ',' : String(value));
+    const env = CONFIG_KEYS.map((key) => [key.env, text(key.default)]);
     const { crawlDefaults: _, ...config } = load(Object.fromEntries(env));
     expect(load()).toMatchObject(config);
   });

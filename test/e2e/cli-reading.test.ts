@@ -26,6 +26,8 @@ beforeAll(async () => {
     purpose: 'page',
     statusCode: 200,
     durationMs: 5,
+    address: '127.0.0.1',
+    addressBlock: '127.0.0.1',
   } as const;
   const startedAt = new Date();
   await db.request.createMany({
@@ -36,6 +38,7 @@ beforeAll(async () => {
         domain: 'a.test',
         url: 'http://a.test/',
         startedAt,
+        sentAt: startedAt,
         startedErrorMs: 0,
         minGapMs: 60_000,
       },
@@ -45,6 +48,7 @@ beforeAll(async () => {
         domain: 'b.test',
         url: 'http://b.test/',
         startedAt,
+        sentAt: startedAt,
         startedErrorMs: 0,
         minGapMs: 60_000,
       },

@@ -30,6 +30,12 @@ const request = (leaseId: string, startedAt: number) => ({
   allowedBy: null,
   statusCode: 200,
   durationMs: 12,
+  sentTo: {
+    address: '2001:db8::7',
+    block: '2001:db8::/64',
+    at: startedAt - 3,
+    limit: { gapMs: 250, maxOpen: 8 },
+  },
 });
 
 async function written(crawl: TestCrawl) {

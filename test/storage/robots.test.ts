@@ -249,6 +249,7 @@ test('a request for robots.txt is recorded once, like every other', async () => 
     allowedBy: null,
     statusCode: 200,
     durationMs: 5,
+    sentTo: { address: '127.0.0.1', block: '127.0.0.1', at: Date.now(), limit: null },
     crawlId: crawl.id,
     pageId: page.pageId,
   };

@@ -53,14 +53,16 @@ describe('a crawl that ran', () => {
 
   it('verifies in batches and per crawl, however many requests other crawls made', async () => {
     await amble.db.$executeRaw`
-      INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms, duration_ms)
+      INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms, duration_ms,
+                            address, address_block, sent_at, address_gap_ms, address_max_open)
       SELECT 'many/' || n, 'many.test', 'many', 1, 'robots', 'http://many.test/robots.txt',
-             timestamptz '2026-01-01' + n * interval '10 milliseconds', 1, 10, 1
+             timestamptz '2026-01-01' + n * interval '10 milliseconds', 1, 10, 1,
+             '192.0.2.1', '192.0.2.1', timestamptz '2026-01-01' + n * interval '10 milliseconds', 10, 1
       FROM generate_series(1, 12001) n`;
     try {
       expect((await verify()).requests).toBe(7);
       const all = await verify(null);
-      expect(all).toMatchObject({ requests: 7 + 12_001, violationCount: 0 });
+      expect(all).toMatchObject({ requests: 7 + 12_001, addresses: 1, exemptRequests: 7, violationCount: 0 });
       expect(all.domains).toContainEqual(expect.objectContaining({ domain: 'many.test', requests: 12_001 }));
     } finally {
       await amble.db.request.deleteMany({ where: { crawlId: 'many' } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prove, type RecordedRequest, type Records } from '../../src/verify/index.ts';
+import { prove, type RecordedRequest, type Records, type SentRequest } from '../../src/verify/index.ts';
 
 const RULES: Record<string, string> = {
   '1': 'User-agent: *\nDisallow: /private',
@@ -25,7 +25,7 @@ function request(startedAtMs: number, changed: Partial<RecordedRequest> = {}): R
   };
 }
 
-function recordsOf(requests: RecordedRequest[]): Records {
+function recordsOf(requests: RecordedRequest[], sent: SentRequest[] = []): Records {
   return {
     async *domains() {
       yield* new Set(requests.map(({ domain }) => domain));
@@ -40,6 +40,12 @@ function recordsOf(requests: RecordedRequest[]): Records {
     },
     politeness: async (crawlId) =>
       ({ one: { minGapMs: 500, concurrency: 1 }, many: { minGapMs: 0, concurrency: 4 } })[crawlId] ?? null,
+    async *addressBlocks() {
+      if (sent.length > 0) yield '192.0.2.1';
+    },
+    async *sentTo() {
+      yield* sent;
+    },
     async *excessAttempts() {},
   };
 }
@@ -213,4 +219,52 @@ it('violations beyond a thousand are counted, not listed', async () => {
   const { violations, violationCount } = await judge(...requests);
   expect(violations).toHaveLength(1_000);
   expect(violationCount).toBe(1_499);
+});
+
+describe('requests to one address', () => {
+  const sent = (sentAtMs: number, changed: Partial<SentRequest> = {}): SentRequest => ({
+    leaseId: `lease-${sentAtMs}`,
+    crawlId: 'one',
+    url: `http://a${sentAtMs}.test/`,
+    address: '192.0.2.1',
+    sentAtMs,
+    clockErrorMs: 10,
+    endedAtMs: sentAtMs + 100,
+    limit: { gapMs: 250, maxOpen: 2 },
+    ...changed,
+  });
+  const judgeSent = (...requests: SentRequest[]) =>
+    prove(recordsOf([], requests), ({ crawlId }) => crawlId === 'one');
+
+  it('keep their gap if the clocks’ error can explain the rest', async () => {
+    expect(await judgeSent(sent(0), sent(240))).toMatchObject({ violationCount: 0, addresses: 1 });
+    expect((await judgeSent(sent(0), sent(239))).violations).toMatchObject([
+      { kind: 'address-gap', requiredMs: 250, before: { sentAtMs: 0 }, after: { sentAtMs: 239 } },
+    ]);
+  });
+
+  it('need the gap that applied to the earlier one', async () => {
+    const exempt = sent(0, { limit: null });
+    expect(await judgeSent(exempt, sent(1))).toMatchObject({ violationCount: 0, exemptRequests: 1 });
+    expect(await judgeSent(sent(0), sent(1, { limit: null }))).toMatchObject({ violationCount: 1 });
+  });
+
+  it('are open at the same time up to the limit', async () => {
+    const slow = { endedAtMs: 5_000 };
+    const [one, other] = [sent(0, slow), sent(300, slow)];
+    expect(await judgeSent(one, other)).toMatchObject({ violationCount: 0 });
+    expect((await judgeSent(one, other, sent(600))).violations).toMatchObject([
+      { kind: 'address-open', open: 3, request: { sentAtMs: 600 } },
+    ]);
+    expect(await judgeSent(one, other, sent(5_000))).toMatchObject({ violationCount: 0 });
+  });
+
+  it('of other crawls only count together with those in question', async () => {
+    const other = { crawlId: 'another' };
+    expect(await judgeSent(sent(0, other), sent(100, other))).toMatchObject({
+      violationCount: 0,
+      addresses: 0,
+    });
+    expect(await judgeSent(sent(0), sent(100, other))).toMatchObject({ violationCount: 1 });
+  });
 });

@@ -82,6 +82,15 @@ CREATE TABLE "domains" (
 );
 
 -- CreateTable
+CREATE TABLE "address_blocks" (
+    "block" TEXT NOT NULL,
+    "free_at" TIMESTAMPTZ(6) NOT NULL,
+    "open_requests" JSONB NOT NULL,
+
+    CONSTRAINT "address_blocks_pkey" PRIMARY KEY ("block")
+);
+
+-- CreateTable
 CREATE TABLE "robots" (
     "origin" TEXT NOT NULL,
     "domain" TEXT NOT NULL,
@@ -192,6 +201,11 @@ CREATE TABLE "requests" (
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "started_error_ms" INTEGER NOT NULL,
     "min_gap_ms" INTEGER NOT NULL,
+    "address" TEXT NOT NULL,
+    "address_block" TEXT NOT NULL,
+    "sent_at" TIMESTAMPTZ(3) NOT NULL,
+    "address_gap_ms" INTEGER,
+    "address_max_open" INTEGER,
     "measured_from_lease_id" TEXT,
     "rules_id" BIGINT,
     "product_token" TEXT,
@@ -256,6 +270,9 @@ CREATE UNIQUE INDEX "page_crawls_page_id_attempt_key" ON "page_crawls"("page_id"
 
 -- CreateIndex
 CREATE INDEX "requests_domain_started_at_idx" ON "requests"("domain", "started_at");
+
+-- CreateIndex
+CREATE INDEX "requests_address_block_sent_at_idx" ON "requests"("address_block", "sent_at");
 
 -- CreateIndex
 CREATE INDEX "requests_crawl_id_idx" ON "requests"("crawl_id");

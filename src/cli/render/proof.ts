@@ -1,5 +1,12 @@
 /** A proof of politeness as people read it: the tightest gap of each domain, and every violation. */
-import { type DomainProof, type Gap, type Proof, spareMs, type Violation } from '../../verify/index.ts';
+import {
+  type DomainProof,
+  type Proof,
+  type RecordedRequest,
+  type SentRequest,
+  spareMs,
+  type Violation,
+} from '../../verify/index.ts';
 import { formatCount, formatPlural, renderTable } from './text.ts';
 
 const MAX_DOMAINS = 50;
@@ -15,6 +22,7 @@ export function renderProof(proof: Proof, { everyDomain }: { everyDomain: boolea
       ? [`... and ${formatCount(proof.violationCount - MAX_VIOLATIONS)} more; --json lists up to 1,000.`]
       : []),
     ...clockErrorNote(proof),
+    ...exemptNote(proof),
     verdict(proof),
   ];
 }
@@ -58,6 +66,19 @@ function describeViolation(violation: Violation): string[] {
         `Gap too short on ${violation.domain}: ${seconds(violation.gapMs)}, but its robots.txt asks for ${seconds(violation.requiredMs)}.`,
         ...pair(violation),
       ];
+    case 'address-gap': {
+      const { before, after, requiredMs } = violation;
+      return [
+        `Gap too short at ${after.address}: ${seconds(after.sentAtMs - before.sentAtMs)}, but ${seconds(requiredMs)} is required between two requests to one address.`,
+        ...[before, after].map((request) => line(request.sentAtMs, request)),
+      ];
+    }
+    case 'address-open': {
+      const { request, open } = violation;
+      return [
+        `Too many open requests at ${request.address}: ${open} of at most ${request.limit?.maxOpen} when ${request.url} was sent at ${at(request.sentAtMs)} (crawl ${request.crawlId}).`,
+      ];
+    }
     case 'granted': {
       const { request, requiredMs, domain } = violation;
       return [
@@ -75,10 +96,12 @@ function describeViolation(violation: Violation): string[] {
   }
 }
 
-function pair({ before, after }: Gap): string[] {
-  return [before, after].map(
-    ({ startedAtMs, url, crawlId }) => `  ${at(startedAtMs)}  ${url} (crawl ${crawlId})`,
-  );
+function pair({ before, after }: { before: RecordedRequest; after: RecordedRequest }): string[] {
+  return [before, after].map((request) => line(request.startedAtMs, request));
+}
+
+function line(atMs: number, { url, crawlId }: RecordedRequest | SentRequest): string {
+  return `  ${at(atMs)}  ${url} (crawl ${crawlId})`;
 }
 
 /** Not violations: the throttle measures from a safe upper bound of the start, which is not recorded. */
@@ -90,10 +113,19 @@ function clockErrorNote({ withinClockError }: Proof): string[] {
   ];
 }
 
-function verdict({ requests, domains, violationCount }: Proof): string {
+/** Whose limits were not checked, so that the verdict claims nothing about them. */
+function exemptNote({ exemptRequests }: Proof): string[] {
+  if (exemptRequests === 0) return [];
+  return [
+    `Note: ${formatPlural(exemptRequests, 'request')} went to addresses that are exempt from the limits per address.`,
+  ];
+}
+
+function verdict({ requests, domains, addresses, violationCount }: Proof): string {
   const scope = `${formatPlural(requests, 'request')} to ${formatPlural(domains.length, 'domain')}`;
+  const atAddresses = addresses === 0 ? '' : ` at ${formatPlural(addresses, 'address', 'addresses')}`;
   return violationCount === 0
-    ? `Polite: ${scope}; no gap too short, no disallowed path, no page tried too often.`
+    ? `Polite: ${scope}${atAddresses}; no gap too short, no disallowed path, no page tried too often.`
     : `NOT polite: ${formatPlural(violationCount, 'violation')} in ${scope}.`;
 }
 

@@ -1,13 +1,19 @@
 /** The recorded requests for the proof of politeness, read in batches. */
 import { LRUCache } from 'lru-cache';
 import { politenessFor } from '../../core/domain-politeness.ts';
-import type { ExcessAttempts, RecordedRequest, Records, StoredRules } from '../../verify/index.ts';
+import type {
+  ExcessAttempts,
+  RecordedRequest,
+  Records,
+  SentRequest,
+  StoredRules,
+} from '../../verify/index.ts';
 import { type CrawlRecord, findCrawl } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 
 const REQUEST_BATCH = 5_000;
-const DOMAIN_BATCH = 1_000;
+const KEY_BATCH = 1_000;
 /** The settings of one crawl may be large: its rules for domains may be many. */
 const MAX_CACHED_CRAWLS = 100;
 
@@ -19,7 +25,7 @@ export function readRecords(db: Database, crawlId: string | null): Records {
     ignoreFetchAbort: true,
   });
   return {
-    domains: () => readRequestDomains(db, crawlId),
+    domains: () => readKeys(db, Prisma.sql`domain`, crawlId),
     requests: (domain) => readRequests(db, domain),
     rules: (id) => readRules(db, id),
     politeness: async (id, domain) => {
@@ -28,20 +34,23 @@ export function readRecords(db: Database, crawlId: string | null): Records {
       const { delay, concurrency } = politenessFor(crawl.settings, domain);
       return { minGapMs: delay.minMs, concurrency };
     },
+    addressBlocks: () => readKeys(db, Prisma.sql`address_block`, crawlId),
+    sentTo: (block) => readSentRequests(db, block),
     excessAttempts: () => findExcessAttempts(db, crawlId),
   };
 }
 
-async function* readRequestDomains(db: Database, crawlId: string | null): AsyncGenerator<string> {
+/** The values of a column that begins an index. */
+async function* readKeys(db: Database, column: Prisma.Sql, crawlId: string | null): AsyncGenerator<string> {
   for (let after = ''; ; ) {
-    const rows = await db.$queryRaw<{ domain: string }[]>`
-      SELECT DISTINCT domain FROM requests
-      WHERE domain > ${after} ${crawlId === null ? Prisma.empty : Prisma.sql`AND crawl_id = ${crawlId}`}
-      ORDER BY domain LIMIT ${DOMAIN_BATCH}`;
-    for (const { domain } of rows) yield domain;
+    const rows = await db.$queryRaw<{ key: string }[]>`
+      SELECT DISTINCT ${column} AS key FROM requests
+      WHERE ${column} > ${after} ${crawlId === null ? Prisma.empty : Prisma.sql`AND crawl_id = ${crawlId}`}
+      ORDER BY ${column} LIMIT ${KEY_BATCH}`;
+    for (const { key } of rows) yield key;
     const last = rows.at(-1);
     if (last === undefined) return;
-    after = last.domain;
+    after = last.key;
   }
 }
 
@@ -89,6 +98,47 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
       row.rules_id === null || row.product_token === null
         ? null
         : { rulesId: row.rules_id.toString(), agent: row.product_token },
+  };
+}
+
+interface SentRow {
+  lease_id: string;
+  crawl_id: string;
+  url: string;
+  address: string;
+  sent_at: Date;
+  started_error_ms: number;
+  ended_at: Date;
+  address_gap_ms: number | null;
+  address_max_open: number | null;
+}
+
+async function* readSentRequests(db: Database, block: string): AsyncGenerator<SentRequest> {
+  let last: Pick<SentRow, 'sent_at' | 'lease_id'> = { sent_at: new Date(0), lease_id: '' };
+  for (;;) {
+    const rows: SentRow[] = await db.$queryRaw<SentRow[]>`
+      SELECT lease_id, crawl_id, url, address, sent_at, started_error_ms,
+             started_at + duration_ms * interval '1 millisecond' AS ended_at, address_gap_ms, address_max_open
+      FROM requests WHERE address_block = ${block} AND (sent_at, lease_id) > (${last.sent_at}, ${last.lease_id})
+      ORDER BY sent_at, lease_id LIMIT ${REQUEST_BATCH}`;
+    for (const row of rows) yield toSentRequest(row);
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = end;
+  }
+}
+
+function toSentRequest(row: SentRow): SentRequest {
+  const { address_gap_ms: gapMs, address_max_open: maxOpen } = row;
+  return {
+    leaseId: row.lease_id,
+    crawlId: row.crawl_id,
+    url: row.url,
+    address: row.address,
+    sentAtMs: row.sent_at.getTime(),
+    clockErrorMs: row.started_error_ms,
+    endedAtMs: row.ended_at.getTime(),
+    limit: gapMs === null || maxOpen === null ? null : { gapMs, maxOpen },
   };
 }
 

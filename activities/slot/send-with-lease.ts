@@ -1,0 +1,157 @@
+/**
+ * Sends a request under a lease as soon as everything that limits it allows: the lease itself, the fetch slots of this process
+ * and the limits of the address that it goes to.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
+import type { AllowedBy, RequestRecord } from '../../src/core/attempt.ts';
+import {
+  type AdmissionVerdict,
+  addressBlockOf,
+  type Exchange,
+  type RequestOptions,
+  sendRequest,
+} from '../../src/http/index.ts';
+import { hostnameOf, siteOf } from '../../src/urls/index.ts';
+import type { AddressLimit } from '../../src/worker/address-limiter.ts';
+import type { FetchSlot } from '../../src/worker/fetch-slots.ts';
+import type { Deps } from '../deps.ts';
+import type { LeaseKeeper, RequestTarget } from './lease-keeper.ts';
+
+export type LeasedRequest = Omit<RequestOptions, 'gate' | 'signal' | 'admit'> & {
+  allowedBy: AllowedBy | null;
+};
+
+export type LeasedExchange =
+  /** `request`: its record. null: nothing was written. */
+  | { kind: 'sent'; exchange: Exclude<Exchange, { kind: 'refused' }>; request: RequestRecord | null }
+  /** Nothing was written. */
+  | { kind: 'not-sent'; outcome: Extract<FetchOutcome, { kind: 'refused' | 'deferred' }> };
+
+/** How long before the lease may be used its turn at the address is reserved, so that the database costs no time then. */
+const LEAD_MS = 50;
+
+/** How long the turn at an address lasts. A process that is too slow for it tries again with a longer one. */
+const MIN_WINDOW_MS = 100;
+const MAX_WINDOW_MS = 3_200;
+
+/** Between two tries to reserve a turn at an address that is busy. */
+const BUSY_RETRY_MS = 1_000;
+
+/** A page that finds too many others waiting comes back after this time, or up to twice as long. */
+const CROWDED_RETRY_MS = 30_000;
+
+export async function sendWithLease(
+  deps: Deps,
+  input: FetchInput,
+  lease: LeaseKeeper,
+  { allowedBy, ...request }: LeasedRequest,
+): Promise<LeasedExchange> {
+  const { url } = request;
+  const admission = new Admission(deps, input, lease, url);
+  let tookMs: number | null = null;
+  try {
+    const exchange = await sendRequest({
+      ...request,
+      gate: lease.gate,
+      signal: lease.signal,
+      admit: (address) => admission.admit(address),
+    });
+    const record = lease.conclude(exchange, { url, allowedBy, target: admission.target });
+    if (exchange.kind === 'refused') {
+      const outcome = admission.deferral ?? ({ kind: 'refused', reason: exchange.reason } as const);
+      return { kind: 'not-sent', outcome };
+    }
+    tookMs = exchange.durationMs;
+    return { kind: 'sent', exchange, request: record };
+  } finally {
+    admission.end(tookMs);
+  }
+}
+
+/** What one request holds while it is open: a fetch slot and a place at its address. */
+class Admission {
+  target: RequestTarget | null = null;
+  deferral: Extract<FetchOutcome, { kind: 'deferred' }> | null = null;
+  #slot: FetchSlot | null = null;
+  #limit: AddressLimit | null = null;
+
+  constructor(
+    private readonly deps: Deps,
+    private readonly input: FetchInput,
+    private readonly lease: LeaseKeeper,
+    private readonly url: string,
+  ) {}
+
+  async admit(address: string): Promise<AdmissionVerdict> {
+    const limit = this.deps.addresses.limitOf(address);
+    this.target = {
+      address,
+      block: limit?.block ?? addressBlockOf(address),
+      limit: limit && limitsOf(limit),
+    };
+    const near = await this.lease.ready(LEAD_MS);
+    if (!near.ok) return { go: false, reason: near.reason };
+    const refusal = await this.#takeSlot(limit);
+    if (refusal !== null) return { go: false, reason: refusal };
+    if (limit !== null) return this.#takeTurn(limit);
+    const now = await this.lease.ready();
+    return now.ok ? { go: true } : { go: false, reason: now.reason };
+  }
+
+  end(tookMs: number | null): void {
+    this.#slot?.release(tookMs);
+    if (this.#limit !== null) this.deps.addresses.end(this.#limit, this.input.lease.id);
+  }
+
+  /** Waits for a fetch slot of this process. Returns why there is none, or null. */
+  async #takeSlot(limit: AddressLimit | null): Promise<string | null> {
+    const host = hostnameOf(this.url);
+    const { concurrency } = this.input.ask;
+    const wanted = { host, site: siteOf(host), concurrency, addressBlock: limit?.block ?? null };
+    const inTime = AbortSignal.timeout(Math.ceil(this.lease.leftMs));
+    const signal = AbortSignal.any([this.lease.signal, inTime]);
+    try {
+      this.#slot = await this.deps.fetchSlots.acquire(wanted, signal);
+    } catch (error) {
+      if (this.lease.signal.aborted) throw error;
+      return 'no fetch slot of this worker was free in time';
+    }
+    if (this.#slot !== null) return null;
+    const reason = 'Too many requests wait for a fetch slot of this worker.';
+    const until = Date.now() + CROWDED_RETRY_MS * (1 + Math.random());
+    this.deferral = { kind: 'deferred', until, reason };
+    return reason;
+  }
+
+  /** Waits for a turn at the address, and begins within it. */
+  async #takeTurn(limit: AddressLimit): Promise<AdmissionVerdict> {
+    const { lease, deps, input } = this;
+    for (let windowMs = MIN_WINDOW_MS; ; ) {
+      const near = await lease.ready(LEAD_MS);
+      if (!near.ok) return { go: false, reason: near.reason };
+      const latestMs = lease.leftMs;
+      const turn = await deps.addresses.reserve(limit, {
+        leaseId: input.lease.id,
+        earliestMs: near.inMs,
+        latestMs,
+        windowMs,
+        openForMs: latestMs + input.ask.maxFetchMs,
+      });
+      if (turn === null) {
+        await delay(BUSY_RETRY_MS, undefined, { signal: lease.signal });
+        continue;
+      }
+      this.#limit = limit;
+      await delay(Math.ceil(turn.waitMs) + 1, undefined, { signal: lease.signal });
+      const now = await lease.ready();
+      if (!now.ok) return { go: false, reason: now.reason };
+      if (turn.isNow()) return { go: true };
+      windowMs = Math.min(2 * windowMs, MAX_WINDOW_MS);
+    }
+  }
+}
+
+function limitsOf({ gapMs, maxOpen }: AddressLimit): { gapMs: number; maxOpen: number } {
+  return { gapMs, maxOpen };
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { type FetchSlot, type FetchSlotRequest, FetchSlots } from '../../src/worker/fetch-slots.ts';
+
+const SLOTS = 16;
+const MAX_OPEN = 4;
+
+class World {
+  now = 0;
+  readonly slots = new FetchSlots(SLOTS, MAX_OPEN, () => this.now);
+
+  acquire(host: string, changed: Partial<FetchSlotRequest> = {}, signal = new AbortController().signal) {
+    return this.slots.acquire({ host, site: host, concurrency: 1, addressBlock: null, ...changed }, signal);
+  }
+
+  /** Fails if it has to wait. */
+  async take(host: string, changed: Partial<FetchSlotRequest> = {}): Promise<FetchSlot> {
+    const slot = await Promise.race([this.acquire(host, changed), settled().then(() => null)]);
+    if (slot === null) throw new Error(`${host} has to wait.`);
+    return slot;
+  }
+
+  async prove(...hosts: string[]): Promise<void> {
+    for (const host of hosts) (await this.take(host)).release(100);
+  }
+
+  async fillWithSilent(hosts: number, siteOf = (n: number) => `silent${n}.test`): Promise<FetchSlot[]> {
+    const taken: FetchSlot[] = [];
+    for (let n = 0; n < hosts; n += 1)
+      void this.acquire(`silent${n}.test`, { site: siteOf(n) }).then((slot) => slot && taken.push(slot));
+    await settled();
+    return taken;
+  }
+}
+
+const settled = () => new Promise(setImmediate);
+
+/** The names of those that got a slot, in order. */
+function granted(world: World, hosts: readonly (string | Partial<FetchSlotRequest>)[]): string[] {
+  const order: string[] = [];
+  for (const wanted of hosts) {
+    const request = typeof wanted === 'string' ? { host: wanted } : wanted;
+    const host = request.host ?? 'unnamed';
+    void world.acquire(host, request).then((slot) => slot && order.push(host));
+  }
+  return order;
+}
+
+describe('fetch slots', () => {
+  it('always have room for hosts that answer quickly, however many stay silent', async () => {
+    const world = new World();
+    await world.prove('quick.test');
+    const silent = await world.fillWithSilent(500);
+    expect(silent).toHaveLength(SLOTS / 2);
+    await expect(world.take('quick.test')).resolves.toBeDefined();
+  });
+
+  it('count a host as quick again only long after a slow answer', async () => {
+    const world = new World();
+    await world.prove('turncoat.test');
+    (await world.take('turncoat.test')).release(20_000);
+    (await world.take('turncoat.test')).release(10);
+    await world.fillWithSilent(500);
+    await expect(world.take('turncoat.test')).rejects.toThrow('has to wait');
+    world.now += 200_000;
+    await expect(world.take('turncoat.test')).resolves.toBeDefined();
+  });
+
+  it('go to the site with the fewest open requests first', async () => {
+    const world = new World();
+    const hostile = await world.fillWithSilent(SLOTS / 2, (n) => `evil${n % 4}.test`);
+    const order = granted(world, [
+      { host: 'more.evil0.test', site: 'evil0.test' },
+      { host: 'more.evil1.test', site: 'evil1.test' },
+      'newcomer.test',
+    ]);
+    hostile[0]?.release(null);
+    await settled();
+    expect(order).toEqual(['newcomer.test']);
+  });
+
+  it('give one site an eighth, or as many as its crawl allows on one host', async () => {
+    const world = new World();
+    await world.prove('a.big.test', 'own.test');
+    const site = { site: 'big.test' };
+    await world.take('a.big.test', site);
+    await world.take('a.big.test', site);
+    await expect(world.take('a.big.test', site)).rejects.toThrow('has to wait');
+    const own = { site: 'own.test', concurrency: 3 };
+    for (let n = 0; n < 3; n += 1) await world.take('own.test', own);
+    await expect(world.take('own.test', own)).rejects.toThrow('has to wait');
+  });
+
+  it('keep the limit of an address, whatever names point there', async () => {
+    const world = new World();
+    const victim = { addressBlock: '192.0.2.1' };
+    for (let n = 0; n < MAX_OPEN; n += 1) await world.take(`name${n}.test`, victim);
+    await expect(world.take('another.test', victim)).rejects.toThrow('has to wait');
+    await expect(world.take('another.test')).resolves.toBeDefined();
+  });
+
+  it('are passed on when they are released, and by a request that no longer waits', async () => {
+    const world = new World();
+    const [first] = await world.fillWithSilent(SLOTS / 2);
+    const abandoned = new AbortController();
+    const waiting = world.acquire('gone.test', {}, abandoned.signal);
+    const next = world.acquire('next.test');
+    abandoned.abort(new Error('the lease has ended'));
+    await expect(waiting).rejects.toThrow('the lease has ended');
+    first?.release(null);
+    await expect(next).resolves.not.toBeNull();
+  });
+
+  it('are refused at once to a site that has too many waiting', async () => {
+    const world = new World();
+    await world.fillWithSilent(SLOTS / 2);
+    const site = { site: 'evil.test' };
+    for (let n = 0; n < SLOTS / 4; n += 1) void world.acquire(`name${n}.evil.test`, site);
+    await expect(world.acquire('one-more.evil.test', site)).resolves.toBeNull();
+    await expect(world.take('another.test')).rejects.toThrow('has to wait');
+  });
+
+  it('are waited for by fewer requests of the largest site when another one comes', async () => {
+    const world = new World();
+    await world.fillWithSilent(SLOTS / 2);
+    const waiting = Array.from({ length: 2 * SLOTS }, (_, n) =>
+      world.acquire(`name${n}.test`, { site: `evil${n % 10}.test` }),
+    );
+    const newcomer = world.acquire('newcomer.test');
+    const refused = await Promise.race([Promise.any(waiting), newcomer, settled().then(() => 'nothing')]);
+    expect(refused).toBeNull();
+    await expect(Promise.race([newcomer, settled().then(() => 'it waits')])).resolves.toBe('it waits');
+  });
+
+  it('are refused at once when too many slow hosts wait', async () => {
+    const world = new World();
+    await world.prove('quick.test');
+    await world.fillWithSilent(SLOTS / 2 + 2 * SLOTS);
+    await expect(world.acquire('newcomer.test')).resolves.toBeNull();
+    await expect(world.take('quick.test')).resolves.toBeDefined();
+  });
+});
