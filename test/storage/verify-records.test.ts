@@ -87,6 +87,8 @@ describe('a violation planted in the records is found, and amble verify ends wit
     minGapMs?: number;
     startedErrorMs?: number;
     rulesId?: bigint;
+    domain?: string;
+    address?: { gapMs: number; maxOpen: number };
   }): Promise<void> {
     const last = await amble.db.request.findFirstOrThrow({
       where: { crawlId, purpose: 'page' },
@@ -104,6 +106,14 @@ describe('a violation planted in the records is found, and amble verify ends wit
         startedErrorMs: changed.startedErrorMs ?? last.startedErrorMs,
         rulesId: changed.rulesId ?? last.rulesId,
         startedAt: new Date(last.startedAt.getTime() + changed.afterMs),
+        sentAt: new Date(last.sentAt.getTime() + changed.afterMs),
+        domain: changed.domain ?? last.domain,
+        ...(changed.address && {
+          address: '2001:db8::7',
+          addressBlock: '2001:db8::/64',
+          addressGapMs: changed.address.gapMs,
+          addressMaxOpen: changed.address.maxOpen,
+        }),
       },
     });
   }
@@ -178,6 +188,21 @@ describe('a violation planted in the records is found, and amble verify ends wit
       /^Note: \d+ gaps? exceeds? (its|their) required length by less than the clock error/m,
     );
     expect(stdout).toMatch(/Tightest gap +Clock error +Required/);
+  });
+
+  it('requests of two domains to one address, too close together or too many at once', async () => {
+    const address = { gapMs: 5_000, maxOpen: 1 };
+    await plant({ afterMs: 10_000, domain: 'one.test', address });
+    await plant({ afterMs: 2_000, domain: 'other.test', address });
+    const { violations } = await verify();
+    expect(violations).toMatchObject([{ kind: 'address-gap', requiredMs: 5_000 }]);
+    await amble.db.request.updateMany({ where: { domain: 'one.test' }, data: { durationMs: 60_000 } });
+    const { code, stdout } = await program(crawlId);
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      'Gap too short at 2001:db8::7: 2.000 s, but 5.000 s is required between two requests to one address.',
+    );
+    expect(stdout).toContain('Too many open requests at 2001:db8::7: 2 of at most 1');
   });
 
   it('a path that was disallowed', async () => {

@@ -19,9 +19,10 @@ const MAX_CACHED_CRAWLS = 100;
 
 /** Of one crawl. null: of all crawls. */
 export function readRecords(db: Database, crawlId: string | null): Records {
-  const crawls = new LRUCache<string, CrawlRecord>({
+  const crawls = new LRUCache<string, { crawl: CrawlRecord | null }>({
     max: MAX_CACHED_CRAWLS,
-    fetchMethod: async (id) => (await findCrawl(db, id)) ?? undefined,
+    // Wrapped, so that a crawl that is not on record is looked up once, and not for each of its requests.
+    fetchMethod: async (id) => ({ crawl: await findCrawl(db, id) }),
     ignoreFetchAbort: true,
   });
   return {
@@ -29,8 +30,8 @@ export function readRecords(db: Database, crawlId: string | null): Records {
     requests: (domain) => readRequests(db, domain),
     rules: (id) => readRules(db, id),
     politeness: async (id, domain) => {
-      const crawl = await crawls.fetch(id);
-      if (crawl === undefined) return null;
+      const { crawl } = await crawls.forceFetch(id);
+      if (crawl === null) return null;
       const { delay, concurrency } = politenessFor(crawl.settings, domain);
       return { minGapMs: delay.minMs, concurrency };
     },

@@ -17,7 +17,7 @@ export interface RawServer {
 /** Sends raw bytes that an HTTP library would not send. With `secure`, over TLS as secure.test. */
 export async function rawServer(
   onRequest: (socket: net.Socket) => void,
-  { secure = false } = {},
+  { secure = false, address = '127.0.0.1' } = {},
 ): Promise<RawServer> {
   let received = '';
   const sockets: net.Socket[] = [];
@@ -37,7 +37,7 @@ export async function rawServer(
       if (sockets.length === 1) socket.once('close', () => resolve());
     });
   });
-  const port = await listen(server);
+  const port = await listen(server, address);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });
@@ -59,13 +59,13 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-export async function listen(server: net.Server): Promise<number> {
+export async function listen(server: net.Server, address = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(0, address, resolve);
   });
   onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The test server has no port.');
-  return address.port;
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('The test server has no port.');
+  return bound.port;
 }
