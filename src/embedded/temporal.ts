@@ -45,6 +45,10 @@ const SERVER_SETTINGS = {
   'history.transferProcessorUpdateAckInterval': '3s',
   'history.timerProcessorUpdateAckInterval': '3s',
   'history.visibilityProcessorUpdateAckInterval': '3s',
+  // A fetch is handed to the worker in the answer to its workflow task, without a poll. On by default from server 1.32 on.
+  'system.enableActivityEagerExecution': true,
+  // The dev server reads its search attributes from SQLite at every use otherwise: 11 queries a page.
+  'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
 
 export interface EmbeddedTemporalOptions {

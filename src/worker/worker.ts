@@ -91,7 +91,7 @@ export async function startWorker({
   const store = openContentStore(config.contentDir);
   const dependencies = watchDependencies({ connection: clientConnection, db, store, log });
   installRuntime(log, dependencies);
-  const connection = await NativeConnection.connect({ address: temporal.address });
+  const connection = await connectWorker(temporal.address);
   const agents = createAgentPool();
   const addresses = new AddressLimiter(db, config.address, (error) => {
     if (!dependencies.reportIfUnavailable(error))
@@ -179,6 +179,12 @@ export async function startWorker({
     await agents.destroy();
     await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
   }
+}
+
+/** The SDK compresses messages, which costs CPU for nothing on one machine. */
+function connectWorker(address: string): Promise<NativeConnection> {
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(address);
+  return NativeConnection.connect({ address, ...(isLoopback && { grpcCompression: { codec: 'none' } }) });
 }
 
 interface Running {
