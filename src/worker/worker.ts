@@ -24,6 +24,7 @@ import { watchEventLoopLag } from './event-loop-lag.ts';
 import { FetchSlots, MAX_WAITING } from './fetch-slots.ts';
 import { heartbeats } from './heartbeats.ts';
 import { LocalRequestStarts } from './local-request-starts.ts';
+import { withRecentBodies } from './recent-bodies.ts';
 import { ServerClock } from './server-clock.ts';
 import { connectTemporal } from './temporal-connection.ts';
 import { createTemporalLogger } from './temporal-logger.ts';
@@ -88,7 +89,7 @@ export async function startWorker({
 }: WorkerSetup): Promise<RunningWorker> {
   const clientConnection = await connectTemporal(temporal.address);
   const db = openDatabase(databaseUrl);
-  const store = openContentStore(config.contentDir);
+  const store = withRecentBodies(openContentStore(config.contentDir));
   const dependencies = watchDependencies({ connection: clientConnection, db, store, log });
   installRuntime(log, dependencies);
   const connection = await connectWorker(temporal.address);
