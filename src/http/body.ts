@@ -1,12 +1,10 @@
 /** Reads and decodes a response body as it streams, and stops at its limit before a decompression bomb unfolds. */
-import { finished, pipeline, Transform, Writable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import { finished, PassThrough, pipeline, Writable } from 'node:stream';
 import { HEAD_BYTES } from './content-type.ts';
+import { type Coding, decode } from './decode.ts';
 
 /** What Amble accepts and can decode. Without zstd, for which Node 20 has no decoder. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
-
-export type Coding = 'gzip' | 'deflate' | 'br';
 
 /** Two can come from a proxy in front of a server. More are an attempt to waste the client's time. */
 const MAX_CODINGS = 2;
@@ -41,15 +39,13 @@ export function parseContentEncoding(header: string | undefined): Coding[] | nul
 /** `onDone` is called once, unless the collector is destroyed before. */
 export function collectBody(options: {
   codings: readonly Coding[];
-  /** The caller still has to write it. */
-  firstChunk: Buffer;
   maxBytes: number;
   /** Called once with the first decoded bytes. false: the rest is unwanted. */
   acceptHead: (head: Buffer) => boolean;
   onDrain: () => void;
   onDone: (body: CollectedBody) => void;
 }): BodyCollector {
-  const { firstChunk, maxBytes, acceptHead, onDrain, onDone } = options;
+  const { maxBytes, acceptHead, onDrain, onDone } = options;
   const kept = new GrowingBuffer(maxBytes);
   let bytes = 0;
   let isChecked = false;
@@ -79,13 +75,15 @@ export function collectBody(options: {
     else if (error) onDone({ kind: 'failed', error });
     else onDone({ kind: 'whole', body: kept.view(), bytes });
   };
-  // Decoded in reverse order. The input of each decoder is limited too, because data can be crafted that decodes to nothing forever.
-  const decoders = options.codings
-    .toReversed()
-    .flatMap((coding, i) => [limitTo(2 * maxBytes), createDecoder(coding, i === 0 ? firstChunk : null)]);
-  const [entry = sink] = decoders;
-  if (entry === sink) finished(sink, done);
-  else pipeline([...decoders, sink], done);
+  const entry = options.codings.length === 0 ? sink : new PassThrough();
+  if (entry instanceof PassThrough)
+    pipeline(
+      entry,
+      (source: AsyncIterable<Buffer>) => decodeAll(options.codings, source, maxBytes),
+      sink,
+      done,
+    );
+  else finished(sink, done);
   entry.on('drain', onDrain);
 
   return {
@@ -103,29 +101,21 @@ export function collectBody(options: {
 class TooLarge extends Error {}
 class Unwanted extends Error {}
 
-function limitTo(maxBytes: number): Transform {
-  let bytes = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, callback) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) callback(new TooLarge());
-      else callback(null, chunk);
-    },
-  });
+/** The input of each decoder is limited too, because data can be crafted that decodes to nothing forever. */
+function decodeAll(
+  codings: readonly Coding[],
+  source: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncIterable<Buffer> {
+  return codings.reduceRight((encoded, coding) => decode(coding, limitTo(2 * maxBytes, encoded)), source);
 }
 
-/** `firstChunk`: the first bytes received, which distinguish the two kinds of deflate. null: an inner encoding. */
-function createDecoder(coding: Coding, firstChunk: Buffer | null): Transform {
-  switch (coding) {
-    case 'gzip':
-      return createGunzip();
-    case 'br':
-      return createBrotliDecompress();
-    case 'deflate': {
-      // RFC 9110 means the zlib format, but some servers send the raw stream. The first byte of zlib has 8 in its low half.
-      const isZlib = firstChunk === null || ((firstChunk[0] ?? 0) & 0x0f) === 8;
-      return isZlib ? createInflate() : createInflateRaw();
-    }
+async function* limitTo(maxBytes: number, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new TooLarge();
+    yield chunk;
   }
 }
 

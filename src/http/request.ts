@@ -9,11 +9,11 @@ import { truncateText } from '../core/format.ts';
 import {
   ACCEPT_ENCODING,
   type BodyCollector,
-  type Coding,
   type CollectedBody,
   collectBody,
   parseContentEncoding,
 } from './body.ts';
+import type { Coding } from './decode.ts';
 import type { ErrorKind, Exchange, ResponseExchange, ResponseHeaders } from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure, malformedRequest } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
@@ -188,7 +188,6 @@ class Call implements Dispatcher.DispatchHandler {
     // Created with the first chunk, because a decoder without any input would treat an empty body as damaged.
     this.#body ??= collectBody({
       codings: head.codings,
-      firstChunk: chunk,
       acceptHead: head.acceptHead,
       maxBytes: this.#options.limits.maxBodyBytes,
       onDrain: () => controller.resume(),

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { LIMITS, sendForResponse } from './support/fetching.ts';
+import { LIMITS, sendForError, sendForResponse } from './support/fetching.ts';
 import { httpServer, rawServer } from './support/servers.ts';
 
 describe('a body over its limit', () => {
@@ -53,6 +53,16 @@ describe('a body over its limit', () => {
     });
     const response = await sendForResponse(`http://127.0.0.1:${port}/`, { limits });
     expect(response).toMatchObject({ body: null, cut: 'too-large', bodyBytes: 0 });
+  });
+
+  test('is cut if its gzip has more members than any honest one', async () => {
+    const members = Buffer.concat(Array(10_000).fill(gzipSync('')));
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(members);
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    expect(await sendForError(url)).toMatchObject({ errorKind: 'bad-encoding' });
   });
 
   test('is kept up to the limit on request', async () => {

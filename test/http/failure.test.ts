@@ -1,5 +1,5 @@
 import https from 'node:https';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { describeFailure } from '../../src/http/failure.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
@@ -57,15 +57,32 @@ describe('the error distinguishes, in a sentence for people,', () => {
     expect(failed).toMatchObject({ errorKind: 'truncated', status: 200, startedAt: STARTED_AT });
   });
 
-  test('a compressed body that ends too early', async () => {
+  const compressed = gzipSync('something to read'.repeat(100));
+  test.each([
+    ['in its data', 'truncated', compressed.subarray(0, -12)],
+    ['in its checksum', 'truncated', compressed.subarray(0, -1)],
+    ['in its header', 'truncated', compressed.subarray(0, 7)],
+    ['in a second member', 'truncated', Buffer.concat([compressed, compressed.subarray(0, -12)])],
+    ['in the header of a second member', 'truncated', Buffer.concat([compressed, compressed.subarray(0, 7)])],
+    ['with a wrong checksum', 'bad-encoding', Buffer.concat([compressed.subarray(0, -8), Buffer.alloc(8)])],
+    ['with a wrong size', 'bad-encoding', Buffer.concat([compressed.subarray(0, -4), Buffer.alloc(4)])],
+  ])('a gzip body that ends %s', async (_, errorKind, body) => {
     const port = await httpServer((_, response) => {
       response.setHeader('content-encoding', 'gzip');
-      response.end(gzipSync('something to read'.repeat(100)).subarray(0, -12));
+      response.end(body);
     });
-    expect(await sendForError(`http://127.0.0.1:${port}/`)).toMatchObject({
-      errorKind: 'truncated',
-      status: 200,
+    expect(await sendForError(`http://127.0.0.1:${port}/`)).toMatchObject({ errorKind, status: 200 });
+  });
+
+  test.each([
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ])('a %s body that ends too early', async (encoding, compress) => {
+    const port = await httpServer((_, response) => {
+      response.setHeader('content-encoding', encoding);
+      response.end(compress('something to read').subarray(0, -5));
     });
+    expect(await sendForError(`http://127.0.0.1:${port}/`)).toMatchObject({ errorKind: 'truncated' });
   });
 
   test.each(['gzip', 'br', 'deflate'])('a body that is not the %s it claims to be', async (encoding) => {

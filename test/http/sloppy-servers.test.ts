@@ -1,5 +1,5 @@
 /** Responses that break a rule of HTTP. Browsers accept them all; undici's parser is strict and has no option for it. */
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, crc32, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { loopbackAgent, sendForError, sendForResponse, untilFree } from './support/fetching.ts';
 import { type RawServer, rawServer } from './support/servers.ts';
@@ -9,6 +9,22 @@ async function respondWith(...parts: (string | Buffer)[]): Promise<{ url: string
     for (const part of parts) socket.write(part);
   });
   return { url: `http://127.0.0.1:${server.port}/`, server };
+}
+
+/** Optional fields that servers which compress files leave in: FEXTRA, FNAME, FCOMMENT and FHCRC (RFC 1952). */
+function withHeaderFields(member: Buffer): Buffer {
+  const header = Buffer.from(member.subarray(0, 10));
+  header[3] = 0x1e;
+  const fields = Buffer.concat([header, Buffer.from('\x03\x00abcpage.html\0comment\0', 'latin1')]);
+  const checksum = Buffer.alloc(2);
+  checksum.writeUInt16LE(crc32(fields) & 0xffff);
+  return Buffer.concat([fields, checksum, member.subarray(header.length)]);
+}
+
+/** Inside the first part, right after it, and a byte later. */
+function splits([first = Buffer.alloc(0), ...rest]: readonly Buffer[]): number[] {
+  const { length } = first;
+  return [5, length - 3, ...(rest.length === 0 ? [] : [length, length + 1])];
 }
 
 const OK = 'HTTP/1.1 200 OK\r\n';
@@ -27,13 +43,32 @@ describe('a response is accepted', () => {
     expect([status, body?.toString()]).toEqual([200, 'hi']);
   });
 
-  test('with zero bytes after its gzip', async () => {
-    const body = Buffer.concat([gzipSync('hi'), Buffer.alloc(8)]);
-    const { url } = await respondWith(
-      `${OK}Content-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`,
-      body,
-    );
-    expect((await sendForResponse(url)).body?.toString()).toBe('hi');
+  const garbage = Buffer.from('<!-- cached -->');
+  const member = gzipSync('hi');
+  test.each([
+    ['zero bytes after its gzip', 'gzip', [member, Buffer.alloc(8)]],
+    ['text after its gzip', 'gzip', [member, garbage]],
+    ['half the magic number of gzip after it', 'gzip', [member, Buffer.from([0x1f, 0x8b])]],
+    ['more text than one read after its gzip', 'gzip', [member, Buffer.alloc(300_000, 'x')]],
+    ['text after its deflate', 'deflate', [deflateSync('hi'), garbage]],
+    ['text after its raw deflate', 'deflate', [deflateRawSync('hi'), garbage]],
+    ['text after its br', 'br', [brotliCompressSync('hi'), garbage]],
+    ['more text than one read after its br', 'br', [brotliCompressSync('hi'), Buffer.alloc(300_000, 'x')]],
+    ['text after a gzip within another', 'gzip, gzip', [gzipSync(Buffer.concat([member, garbage])), garbage]],
+    ['a name and an extra field in its gzip', 'gzip', [withHeaderFields(member)]],
+    ['its text in several gzip members', 'gzip', [gzipSync('h'), gzipSync(''), gzipSync('i'), garbage]],
+  ])('with %s, however it is split', { timeout: 20_000 }, async (_, encoding, parts) => {
+    const body = Buffer.concat(parts);
+    const head = `${OK}Content-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    for (const at of [body.length, ...splits(parts)]) {
+      const server = await rawServer((socket) => {
+        socket.setNoDelay();
+        socket.write(Buffer.concat([Buffer.from(head), body.subarray(0, at)]));
+        setTimeout(() => socket.write(body.subarray(at)), 20);
+      });
+      const { body: decoded } = await sendForResponse(`http://127.0.0.1:${server.port}/`);
+      expect(decoded?.toString(), `split at ${at}`).toBe('hi');
+    }
   });
 
   test.each([304, 204])('that has a Content-Length and, as a %d, no body', async (status) => {
