@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { AmbleConfig } from '../src/config/index.ts';
 import type { Parse } from '../src/html/index.ts';
-import type { AgentPool } from '../src/http/index.ts';
+import type { AgentPool, BodyMemory } from '../src/http/index.ts';
 import type { RobotsRulesCache } from '../src/robots/index.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
@@ -23,6 +23,7 @@ export interface Deps {
   agents: AgentPool;
   addresses: AddressLimiter;
   fetchSlots: FetchSlots;
+  bodyMemory: BodyMemory;
   robotsRules: RobotsRulesCache;
   clock: ServerClock;
   starts: LocalRequestStarts;

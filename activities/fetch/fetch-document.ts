@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { type AllowedBy, type AttemptReport, reportWithoutRequest } from '../../src/core/attempt.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
-import { identityHeaders, isTimeout } from '../../src/http/index.ts';
+import { type Exchange, type FetchMemory, identityHeaders, isTimeout } from '../../src/http/index.ts';
 import { type CachedCopy, findCachedCopy } from '../../src/storage/pages/cached-copy.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
 import type { Deps } from '../deps.ts';
@@ -16,13 +16,11 @@ import { type ContentPolicy, contentPolicyFor } from './content-policy.ts';
 const STORE_RETRY_MS = 10_000;
 const PUT_RETRY_MS = 500;
 
-/** Why a timeout says nothing about the site. */
-export const OWN_STALL = 'it timed out while this process itself was stalled';
-
 export async function fetchDocument(
   deps: Deps,
   input: FetchInput,
   lease: LeaseKeeper,
+  memory: FetchMemory,
   allowedBy: AllowedBy,
 ): Promise<FetchOutcome> {
   const { settings } = await deps.crawlOf(input.crawlId);
@@ -45,6 +43,7 @@ export async function fetchDocument(
     },
     limits: policy.limits,
     agent: agentFor(deps, settings),
+    memory,
     acceptBody: acceptsBody(policy),
     allowedBy,
   });
@@ -56,9 +55,10 @@ export async function fetchDocument(
     await lease.record();
     throw new Error(exchange.message);
   }
-  if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.wasStalled) {
+  const ownFault = ownFaultOf(exchange, lease);
+  if (ownFault !== null) {
     await lease.record();
-    return { kind: 'internal-error', reason: OWN_STALL, sent: lease.sent, counts: lease.sent };
+    return { kind: 'internal-error', reason: ownFault, sent: lease.sent, counts: lease.sent };
   }
   const pageRequest = {
     store: patientStore(deps, lease.signal),
@@ -89,6 +89,15 @@ export async function fetchDocument(
 
 export function agentFor({ agents }: Deps, { resolve, allowNetwork, fetch }: CrawlSettings) {
   return agents.agentFor({ resolve, allowNetwork, connectTimeoutMs: fetch.connectTimeoutMs });
+}
+
+/** Why the failure says nothing about the site; null: it is the site's. */
+export function ownFaultOf(exchange: Exchange, { wasStalled }: LeaseKeeper): string | null {
+  if (exchange.kind !== 'error') return null;
+  if (exchange.errorKind === 'no-memory') return exchange.message;
+  return isTimeout(exchange.errorKind) && wasStalled
+    ? 'it timed out while this process itself was stalled'
+    : null;
 }
 
 /** For a page whose address the network policy forbids. */

@@ -5,10 +5,11 @@
 import { Context } from '@temporalio/activity';
 import type { Activities, FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { messageOf } from '../../src/core/errors.ts';
+import type { FetchMemory } from '../../src/http/index.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
 import { crawlStatus } from '../../src/storage/crawls.ts';
 import { releaseRobotsClaim } from '../../src/storage/robots.ts';
-import { originOf } from '../../src/urls/index.ts';
+import { hostnameOf, originOf, siteOf } from '../../src/urls/index.ts';
 import { readClocks } from '../../src/worker/server-clock.ts';
 import type { Deps } from '../deps.ts';
 import { LeaseKeeper } from '../slot/lease-keeper.ts';
@@ -22,8 +23,9 @@ export function createFetchPage(deps: Deps): Activities['fetchPage'] {
     const context = Context.current();
     deps.clock.observe(context.info.currentAttemptScheduledTimestampMs, readClocks());
     const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
+    const memory = deps.bodyMemory.open(siteOf(hostnameOf(input.robotsHop?.url ?? input.url)));
     try {
-      const outcome = await useLease(deps, input, lease);
+      const outcome = await useLease(deps, input, lease, memory);
       // The request is recorded with its attempt.
       if (outcome.kind === 'attempt' && outcome.report.request !== null) lease.unrecorded = null;
       return { ...outcome, ...(await lease.settle()) };
@@ -43,18 +45,25 @@ export function createFetchPage(deps: Deps): Activities['fetchPage'] {
         counts: aborted ? false : lease.sent || !isExplained,
         ...leftToPage,
       };
+    } finally {
+      memory.release();
     }
   };
 }
 
-async function useLease(deps: Deps, input: FetchInput, lease: LeaseKeeper): Promise<FetchOutcome> {
+async function useLease(
+  deps: Deps,
+  input: FetchInput,
+  lease: LeaseKeeper,
+  memory: FetchMemory,
+): Promise<FetchOutcome> {
   const status = await crawlStatus(deps.db, input.crawlId);
   if (status !== 'Running') {
     // Its page stops: another crawl's page must not wait for it to read robots.txt.
     if (input.robotsHop !== null) await releaseRobotsClaim(deps.db, input.robotsHop.origin);
     return { kind: 'refused', reason: `the crawl is ${status}` };
   }
-  if (input.robotsHop !== null) return fetchRobots(deps, input, lease, input.robotsHop);
+  if (input.robotsHop !== null) return fetchRobots(deps, input, lease, memory, input.robotsHop);
   const decision = await decideByRobots(deps, {
     pageId: input.pageId,
     url: input.url,
@@ -64,10 +73,10 @@ async function useLease(deps: Deps, input: FetchInput, lease: LeaseKeeper): Prom
   });
   switch (decision.kind) {
     case 'fetch':
-      return fetchDocument(deps, input, lease, decision.allowedBy);
+      return fetchDocument(deps, input, lease, memory, decision.allowedBy);
     case 'read-robots': {
       const origin = originOf(input.url);
-      return fetchRobots(deps, input, lease, {
+      return fetchRobots(deps, input, lease, memory, {
         origin,
         url: robotsUrl(origin),
         domain: input.domain,

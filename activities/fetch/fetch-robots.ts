@@ -3,8 +3,8 @@ import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import type { RobotsHop } from '../../src/core/page-input.ts';
 import {
   type FailedExchange,
+  type FetchMemory,
   identityHeaders,
-  isTimeout,
   productToken,
   type ResponseExchange,
 } from '../../src/http/index.ts';
@@ -27,7 +27,7 @@ import { politenessKey } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
 import { sendWithLease } from '../slot/send-with-lease.ts';
-import { agentFor, forbiddenReport, OWN_STALL } from './fetch-document.ts';
+import { agentFor, forbiddenReport, ownFaultOf } from './fetch-document.ts';
 import { claimMs } from './robots-decision.ts';
 import { deferOrigin } from './robots-unavailable.ts';
 
@@ -38,6 +38,7 @@ export async function fetchRobots(
   deps: Deps,
   input: FetchInput,
   lease: LeaseKeeper,
+  memory: FetchMemory,
   target: RobotsHop,
 ): Promise<FetchOutcome> {
   const { db, config } = deps;
@@ -47,6 +48,7 @@ export async function fetchRobots(
     headers: { ...identityHeaders(config), accept: 'text/plain,*/*;q=0.1' },
     limits: { ...settings.fetch, maxBodyBytes: MAX_ROBOTS_BYTES },
     agent: agentFor(deps, settings),
+    memory,
     // For any other response the headers are enough: a broken body must not change what they mean.
     acceptBody: hasRulesInBody,
     tooLarge: 'truncate',
@@ -63,12 +65,13 @@ export async function fetchRobots(
     await releaseRobotsClaim(db, target.origin);
     throw new Error(exchange.message);
   }
-  if (exchange.kind === 'error' && isTimeout(exchange.errorKind) && lease.wasStalled) {
-    // This says nothing about the site: neither its pages nor the next try wait for our own stall.
+  const ownFault = ownFaultOf(exchange, lease);
+  if (ownFault !== null) {
+    // Neither the pages of the site nor the next try wait for a fault of our own.
     await lease.report();
     await lease.record();
     await releaseRobotsClaim(db, target.origin);
-    return { kind: 'internal-error', reason: OWN_STALL, sent: lease.sent, counts: lease.sent };
+    return { kind: 'internal-error', reason: ownFault, sent: lease.sent, counts: lease.sent };
   }
   if (exchange.kind === 'error' && exchange.errorKind === 'forbidden' && target.hop === 0) {
     // The page has the same address: reject it now, instead of waiting for a robots.txt that may not be fetched.

@@ -18,7 +18,9 @@ export function classifyForThrottle(
   { wasStalled }: { wasStalled: boolean },
 ): ResponseClass {
   if (exchange.kind === 'error') {
-    const isOurFault = exchange.errorKind === 'aborted' || (isTimeout(exchange.errorKind) && wasStalled);
+    const { errorKind } = exchange;
+    const isOurFault =
+      errorKind === 'aborted' || errorKind === 'no-memory' || (isTimeout(errorKind) && wasStalled);
     if (isOurFault) return 'unknown';
     return exchange.startedAt === null ? 'unreachable' : 'broken';
   }

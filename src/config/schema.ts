@@ -76,6 +76,8 @@ export interface AmbleConfig {
   heartbeatMs: number;
   /** A document that takes longer to parse is given up. */
   parseTimeoutMs: number;
+  /** For the bodies of all open fetches of a process. */
+  maxBodyMemoryBytes: number;
   /** Settings of crawls whose input does not set them. */
   crawl: CrawlSettings;
   /** The same as people wrote them: what a crawl's input is read on top of. */
@@ -208,6 +210,7 @@ export function toConfig(
     },
     heartbeatMs: tuning.heartbeatMs,
     parseTimeoutMs: tuning.parseTimeoutMs,
+    maxBodyMemoryBytes: tuning.maxBodyMemoryBytes,
     crawl: toCrawlSettings(written, tuning.crawl),
     crawlDefaults: Object.fromEntries(Object.entries(merged).filter(([key]) => key in crawlShape)),
     crawlTuning: tuning.crawl,

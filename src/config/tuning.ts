@@ -67,6 +67,11 @@ const tuningSchema = z.strictObject({
   heartbeatMs: ms(10 * SECOND_MS),
   /** A third of it is for building the tree, the rest for reading the document without one. The step itself ends after 2 min. */
   parseTimeoutMs: ms(30 * SECOND_MS),
+  /**
+   * Memory for the bodies of all open fetches of a process: 25 of the largest at the default `fetch.maxBodySize`, or 1.3 MB for
+   * each of 200 fetches, ten times what a page has.
+   */
+  maxBodyMemoryBytes: count(256 * 1024 * 1024),
   crawl: z
     .strictObject({
       /**

@@ -1,7 +1,8 @@
 /** Reads and decodes a response body as it streams, and stops at its limit before a decompression bomb unfolds. */
 import { finished, PassThrough, pipeline, Writable } from 'node:stream';
+import type { FetchMemory } from './body-memory.ts';
 import { HEAD_BYTES } from './content-type.ts';
-import { type Coding, decode } from './decode.ts';
+import { type Coding, decode, MAX_BROTLI_WINDOW } from './decode.ts';
 
 /** What Amble accepts and can decode. Without zstd, for which Node 20 has no decoder. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
@@ -40,12 +41,13 @@ export function parseContentEncoding(header: string | undefined): Coding[] | nul
 export function collectBody(options: {
   codings: readonly Coding[];
   maxBytes: number;
+  memory: FetchMemory;
   /** Called once with the first decoded bytes. false: the rest is unwanted. */
   acceptHead: (head: Buffer) => boolean;
   onDrain: () => void;
   onDone: (body: CollectedBody) => void;
 }): BodyCollector {
-  const { maxBytes, acceptHead, onDrain, onDone } = options;
+  const { codings, maxBytes, memory, acceptHead, onDrain, onDone } = options;
   const kept = new GrowingBuffer(maxBytes);
   let bytes = 0;
   let isChecked = false;
@@ -56,13 +58,24 @@ export function collectBody(options: {
     isChecked = true;
     return acceptHead(kept.view().subarray(0, HEAD_BYTES)) ? null : new Unwanted();
   };
+  const add = (chunk: Buffer): Error | null => {
+    bytes += chunk.length;
+    kept.add(chunk);
+    const isTooLarge = bytes > maxBytes;
+    const refusal = isTooLarge || bytes >= HEAD_BYTES ? unwanted() : null;
+    return refusal ?? (isTooLarge ? new TooLarge() : null);
+  };
+  // While it grows, a buffer exists twice.
+  const grow = async (capacity: number): Promise<void> => {
+    await memory.take(capacity);
+    if (!destroyed) memory.giveBack(kept.grow(capacity));
+  };
+  memory.expect(2 * maxBytes + codings.length * MAX_BROTLI_WINDOW);
   const sink = new Writable({
     write(chunk: Buffer, _encoding, callback) {
-      bytes += chunk.length;
-      kept.add(chunk);
-      const isTooLarge = bytes > maxBytes;
-      const refusal = isTooLarge || bytes >= HEAD_BYTES ? unwanted() : null;
-      callback(refusal ?? (isTooLarge ? new TooLarge() : null));
+      const capacity = kept.capacityFor(chunk);
+      if (capacity === kept.capacity) callback(add(chunk));
+      else grow(capacity).then(() => callback(destroyed ? null : add(chunk)), callback);
     },
     final(callback) {
       callback(unwanted());
@@ -75,11 +88,11 @@ export function collectBody(options: {
     else if (error) onDone({ kind: 'failed', error });
     else onDone({ kind: 'whole', body: kept.view(), bytes });
   };
-  const entry = options.codings.length === 0 ? sink : new PassThrough();
+  const entry = codings.length === 0 ? sink : new PassThrough();
   if (entry instanceof PassThrough)
     pipeline(
       entry,
-      (source: AsyncIterable<Buffer>) => decodeAll(options.codings, source, maxBytes),
+      (source: AsyncIterable<Buffer>) => decodeAll(codings, source, maxBytes, memory),
       sink,
       done,
     );
@@ -93,6 +106,7 @@ export function collectBody(options: {
     },
     destroy() {
       destroyed = true;
+      kept.drop();
       entry.destroy();
     },
   };
@@ -106,8 +120,12 @@ function decodeAll(
   codings: readonly Coding[],
   source: AsyncIterable<Buffer>,
   maxBytes: number,
+  memory: FetchMemory,
 ): AsyncIterable<Buffer> {
-  return codings.reduceRight((encoded, coding) => decode(coding, limitTo(2 * maxBytes, encoded)), source);
+  return codings.reduceRight(
+    (encoded, coding) => decode(coding, limitTo(2 * maxBytes, encoded), memory),
+    source,
+  );
 }
 
 async function* limitTo(maxBytes: number, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -133,12 +151,28 @@ class GrowingBuffer {
     this.#maxBytes = maxBytes;
   }
 
+  get capacity(): number {
+    return this.#bytes.length;
+  }
+
+  /** What it needs for another chunk. The first one gets exactly that, because most bodies have only one. */
+  capacityFor(chunk: Buffer): number {
+    const needed = Math.min(this.#length + chunk.length, this.#maxBytes);
+    if (needed <= this.capacity) return this.capacity;
+    return Math.min(Math.max(needed, 2 * this.capacity), this.#maxBytes);
+  }
+
+  /** Returns the former capacity. */
+  grow(capacity: number): number {
+    const former = this.#bytes;
+    this.#bytes = Buffer.allocUnsafeSlow(capacity);
+    former.copy(this.#bytes, 0, 0, this.#length);
+    return former.length;
+  }
+
+  /** Copies as much as fits. */
   add(chunk: Buffer): void {
-    const length = Math.min(this.#length + chunk.length, this.#maxBytes);
-    if (length > this.#bytes.length) this.#grow(length);
-    // Copies as much as fits.
-    chunk.copy(this.#bytes, this.#length, 0, length - this.#length);
-    this.#length = length;
+    this.#length += chunk.copy(this.#bytes, this.#length);
   }
 
   /** A view, valid until more is added. */
@@ -146,10 +180,9 @@ class GrowingBuffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** The first chunk gets exactly what it needs, because most bodies have only one. */
-  #grow(needed: number): void {
-    const grown = Buffer.allocUnsafe(Math.min(Math.max(needed, 2 * this.#bytes.length), this.#maxBytes));
-    this.#bytes.copy(grown, 0, 0, this.#length);
-    this.#bytes = grown;
+  /** Whoever has a view keeps it. */
+  drop(): void {
+    this.#bytes = Buffer.alloc(0);
+    this.#length = 0;
   }
 }

@@ -4,18 +4,58 @@
  */
 import type { Transform } from 'node:stream';
 import { crc32, createBrotliDecompress, createInflate, createInflateRaw, type Zlib } from 'node:zlib';
+import { createKeyedLimiter } from '../core/keyed-limiter.ts';
+import type { FetchMemory } from './body-memory.ts';
 
 export type Coding = 'gzip' | 'deflate' | 'br';
 
 /** bgzip makes one of every 64 KiB, so 800 of the largest sitemap. Each costs a decoder, and an empty one has only 20 bytes. */
 const MAX_MEMBERS = 2_000;
 
+/** RFC 7932, 9.1. */
+export const MAX_BROTLI_WINDOW = 2 ** 24;
+/** Most pages need no more, so that they ask for memory once. */
+const MIN_BROTLI_WINDOW = 2 ** 16;
+
+/**
+ * One chunk may fill the window before any of it can be read and counted, so only as many are decoded at a time as Node has
+ * threads for it.
+ */
+const brotliTurns = createKeyedLimiter(4);
+
 /** Fails with the code Z_BUF_ERROR if the data ends too early, and with another one if it is damaged. */
-export async function* decode(coding: Coding, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* decode(
+  coding: Coding,
+  source: AsyncIterable<Buffer>,
+  memory: Pick<FetchMemory, 'take' | 'giveBack'>,
+): AsyncGenerator<Buffer> {
   const input = new Input(source);
   if (coding === 'gzip') yield* gunzip(input);
-  else yield* run(coding === 'br' ? createBrotliDecompress() : await createDeflateDecoder(input), input);
+  else if (coding === 'br') yield* decodeBrotli(input, memory);
+  else yield* run(await createDeflateDecoder(input), input);
   await input.drain();
+}
+
+/** Its window is as large as what was decoded, up to a maximum, so it counts. That of gzip and deflate has 32 KiB. */
+async function* decodeBrotli(
+  input: Input,
+  memory: Pick<FetchMemory, 'take' | 'giveBack'>,
+): AsyncGenerator<Buffer> {
+  let decoded = 0;
+  let window = 0;
+  try {
+    for await (const chunk of run(createBrotliDecompress(), input, (task) => brotliTurns('br', task))) {
+      decoded += chunk.length;
+      while (window < Math.min(decoded, MAX_BROTLI_WINDOW)) {
+        const more = window === 0 ? MIN_BROTLI_WINDOW : window;
+        await memory.take(more);
+        window += more;
+      }
+      yield chunk;
+    }
+  } finally {
+    memory.giveBack(window);
+  }
 }
 
 /** RFC 9110 means the zlib format, but some servers send the raw stream. The first byte of zlib has 8 in its low half. */
@@ -64,29 +104,40 @@ async function skipHeader(input: Input): Promise<void> {
 }
 
 /** Yields what the decoder makes of the input. What follows the end of the encoded data stays in the input. */
-async function* run(decoder: Transform & Zlib, input: Input): AsyncGenerator<Buffer> {
+async function* run(
+  decoder: Transform & Zlib,
+  input: Input,
+  inTurn: (task: () => Promise<void>) => Promise<void> = (task) => task(),
+): AsyncGenerator<Buffer> {
   let fed = 0;
   let last: Buffer = Buffer.alloc(0);
-  const feed = (): void => {
-    input.next().then(
-      (chunk) => {
-        if (chunk === null) {
-          decoder.end();
-          return;
-        }
-        fed += chunk.length;
-        last = chunk;
-        decoder.write(chunk, (error) => {
-          const hasEnded = decoder.bytesWritten < fed;
-          if (!error && !hasEnded) feed();
-        });
-      },
-      (error: Error) => decoder.destroy(error),
-    );
+  const feed = async (): Promise<void> => {
+    // Once the data has ended, the decoder leaves the rest of a chunk unread.
+    while (!decoder.destroyed && decoder.bytesWritten === fed) {
+      const chunk = await input.next();
+      if (chunk === null) {
+        decoder.end();
+        return;
+      }
+      fed += chunk.length;
+      last = chunk;
+      await inTurn(() => write(decoder, chunk));
+    }
   };
-  feed();
+  feed().catch((error: Error) => decoder.destroy(error));
   yield* decoder;
   input.unread(last.subarray(last.length - (fed - decoder.bytesWritten)));
+}
+
+/** Resolves when all that the chunk decodes to was read, or the decoder was destroyed. */
+function write(decoder: Transform, chunk: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    decoder.once('close', resolve);
+    decoder.write(chunk, () => {
+      decoder.off('close', resolve);
+      resolve();
+    });
+  });
 }
 
 class GzipError extends Error {

@@ -28,6 +28,8 @@ export type ErrorKind =
   | 'headers-too-large'
   /** The response was not valid HTTP. */
   | 'bad-response'
+  /** The bodies of all fetches of this process need too much memory. */
+  | 'no-memory'
   /** The caller aborted it. */
   | 'aborted';
 

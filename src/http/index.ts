@@ -1,5 +1,6 @@
 export { type AddressLimits, addressBlockOf, type Cidr, containsAddress } from './address.ts';
 export { type AgentOptions, type AgentPool, createAgent, createAgentPool } from './agent.ts';
+export { BodyMemory, type FetchMemory } from './body-memory.ts';
 export { contentTypeOf, isHtmlType, isSniffed, matchesType } from './content-type.ts';
 export {
   type ErrorKind,

@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici';
 import type { FetchLimits } from '../core/settings.ts';
 import type { HttpAgent } from './agent.ts';
+import type { FetchMemory } from './body-memory.ts';
 import type { ResponseHeaders } from './exchange.ts';
 
 /** `startedAt` is on the clock that the gate uses. */
@@ -25,6 +26,8 @@ export interface RequestOptions {
   admit?: (address: string) => Promise<AdmissionVerdict>;
   /** Called once, synchronously, right before the write. */
   gate: () => GateVerdict;
+  /** Holds the body. The caller releases it once the body is stored or dropped. */
+  memory: FetchMemory;
   signal?: AbortSignal;
   /**
    * Decides by the headers whether to read the body. Default: every body is read. If the headers are not enough, it returns a

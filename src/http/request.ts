@@ -60,6 +60,11 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #resolve: (exchange: Exchange | Promise<never>) => void;
   readonly #onAbort = () =>
     this.#fail({ errorKind: 'aborted', message: `The request to ${this.#url.host} was aborted.` });
+  readonly #onNoMemory = () =>
+    this.#fail({
+      errorKind: 'no-memory',
+      message: `The response of ${this.#url.host} was dropped, because the bodies of all open fetches need too much memory.`,
+    });
   #controller: Dispatcher.DispatchController | null = null;
   /** null: before the dispatch. */
   #dispatch: PendingDispatch | null = null;
@@ -84,12 +89,13 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   dispatch(): void {
-    const { signal, agent, headers } = this.#options;
+    const { signal, agent, headers, memory } = this.#options;
     if (signal?.aborted) {
       this.#onAbort();
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
+    memory.signal.addEventListener('abort', this.#onNoMemory, { once: true });
     this.#dispatch = agent.pending.add(this.#url.origin);
     agent.dispatch(
       {
@@ -189,6 +195,7 @@ class Call implements Dispatcher.DispatchHandler {
     this.#body ??= collectBody({
       codings: head.codings,
       acceptHead: head.acceptHead,
+      memory: this.#options.memory,
       maxBytes: this.#options.limits.maxBodyBytes,
       onDrain: () => controller.resume(),
       onDone: (collected) => this.#finish(head, collected),
@@ -247,7 +254,9 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   #timeOut(errorKind: ErrorKind, what: string, limitMs: number): void {
-    this.#fail({ errorKind, message: `${this.#url.host} ${what} within ${limitMs / 1_000} s.` });
+    // The site may have sent all of it.
+    if (this.#options.memory.isWaiting()) this.#onNoMemory();
+    else this.#fail({ errorKind, message: `${this.#url.host} ${what} within ${limitMs / 1_000} s.` });
   }
 
   #fail(failure: Failure): void {
@@ -265,7 +274,11 @@ class Call implements Dispatcher.DispatchHandler {
     this.#settled = true;
     clearTimeout(this.#headersTimer);
     clearTimeout(this.#totalTimer);
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    const { signal, memory } = this.#options;
+    signal?.removeEventListener('abort', this.#onAbort);
+    memory.signal.removeEventListener('abort', this.#onNoMemory);
+    if ('body' in exchange && exchange.body !== null) memory.complete();
+    else memory.release();
     this.#endDispatch();
     this.#body?.destroy();
     // Closes the connection after a cut or a refusal. Has no effect once the response has ended.

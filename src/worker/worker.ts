@@ -13,7 +13,7 @@ import { createActivities, type Deps } from '../../activities/index.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
 import { createParser } from '../html/index.ts';
-import { createAgentPool } from '../http/index.ts';
+import { BodyMemory, createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
 import { type CrawlRecord, readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
@@ -116,6 +116,9 @@ export async function startWorker({
     agents,
     addresses,
     fetchSlots: new FetchSlots(config.maxConcurrentFetches, config.address.maxOpen),
+    bodyMemory: new BodyMemory(config.maxBodyMemoryBytes, ({ site, bytes }) =>
+      log.warn({ site, bytes }, 'the bodies of open fetches need too much memory; aborted the largest'),
+    ),
     robotsRules: createRobotsRulesCache(),
     clock: new ServerClock(),
     starts: new LocalRequestStarts(),

@@ -43,6 +43,7 @@ describe('the throttle sees', () => {
 
   test('an aborted request, or a timeout while this process was stalled, as unknown', () => {
     expect(classifyForThrottle(failure('aborted', 1), KEPT_UP)).toBe('unknown');
+    expect(classifyForThrottle(failure('no-memory', 1), KEPT_UP)).toBe('unknown');
     expect(classifyForThrottle(failure('connect-timeout', null), { wasStalled: true })).toBe('unknown');
     expect(classifyForThrottle(failure('refused', null), { wasStalled: true })).toBe('unreachable');
   });

@@ -75,6 +75,7 @@ describe('with nothing configured', () => {
         outageGiveUpMs: 86_400_000,
       },
       parseTimeoutMs: 30_000,
+      maxBodyMemoryBytes: 256 * 1024 * 1024,
       heartbeatMs: 10_000,
       crawl: {
         preset: 'smallweb',

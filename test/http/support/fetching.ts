@@ -3,6 +3,7 @@ import type { Agent } from 'undici';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { AgentOptions } from '../../../src/http/agent.ts';
 import {
+  BodyMemory,
   createAgent,
   createNetworkPolicy,
   type Exchange,
@@ -31,6 +32,7 @@ export function send(url: string, options: Partial<RequestOptions> = {}): Promis
     limits: LIMITS,
     agent: options.agent ?? loopbackAgent(),
     gate: () => ({ go: true, startedAt: STARTED_AT }),
+    memory: new BodyMemory(Number.POSITIVE_INFINITY).open('site.test'),
     ...options,
   });
 }

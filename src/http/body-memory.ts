@@ -1,0 +1,154 @@
+/**
+ * Bounds the memory of all bodies of a process together: without it, two hundred small responses that decode to large bodies
+ * and then never end would hold gigabytes. When it is full, the largest body of the site that holds the most is aborted. A
+ * body that is complete is not, because it is about to be stored: if its site holds the most, a body that grows waits for that.
+ */
+
+/** `onFull` is called no more often than this: a hostile crowd must not fill the log too. */
+const REPORT_INTERVAL_MS = 60_000;
+
+/** The memory of one fetch. */
+export interface FetchMemory {
+  /** Aborted: the body has to be dropped at once. Its bytes do not count any more. */
+  readonly signal: AbortSignal;
+  isWaiting(): boolean;
+  /** What the body may need at most. The limit for all bodies is never lower: such a body could not be read otherwise. */
+  expect(peakBytes: number): void;
+  /** Resolves when `bytes` may be allocated. Rejects if the fetch is aborted or released first. */
+  take(bytes: number): Promise<void>;
+  giveBack(bytes: number): void;
+  /** The body does not grow any more. It will be stored, and released. */
+  complete(): void;
+  release(): void;
+}
+
+/** What a fetch holds. */
+export interface Holding {
+  site: string;
+  bytes: number;
+  isComplete: boolean;
+}
+
+interface OpenFetch extends Holding {
+  peakBytes: number;
+  abortion: AbortController;
+}
+
+interface Waiter {
+  fetch: OpenFetch;
+  bytes: number;
+  resolve: () => void;
+  reject: (why: Error) => void;
+}
+
+export class BodyMemory {
+  readonly #maxBytes: number;
+  readonly #onFull: (aborted: Holding) => void;
+  readonly #open = new Set<OpenFetch>();
+  readonly #waiters = new Set<Waiter>();
+  #reportedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(maxBytes: number, onFull: (aborted: Holding) => void = () => {}) {
+    this.#maxBytes = maxBytes;
+    this.#onFull = onFull;
+  }
+
+  get heldBytes(): number {
+    return sumOf([...this.#open], ({ bytes }) => bytes);
+  }
+
+  /** `site`: the registrable domain, because its owner can make up as many hosts as it likes. */
+  open(site: string): FetchMemory {
+    const abortion = new AbortController();
+    const fetch: OpenFetch = { site, bytes: 0, isComplete: false, peakBytes: 0, abortion };
+    this.#open.add(fetch);
+    return {
+      signal: abortion.signal,
+      isWaiting: () => [...this.#waiters].some((waiter) => waiter.fetch === fetch),
+      expect: (peakBytes) => {
+        fetch.peakBytes = peakBytes;
+      },
+      take: (bytes) => this.#take(fetch, bytes),
+      giveBack: (bytes) => {
+        fetch.bytes -= bytes;
+        this.#serveWaiters();
+      },
+      complete: () => {
+        fetch.isComplete = true;
+        this.#serveWaiters();
+      },
+      release: () => {
+        this.#close(fetch);
+        this.#serveWaiters();
+      },
+    };
+  }
+
+  #take(fetch: OpenFetch, bytes: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiter = { fetch, bytes, resolve, reject };
+      this.#waiters.add(waiter);
+      this.#serve(waiter);
+    });
+  }
+
+  #serveWaiters(): void {
+    for (const waiter of this.#waiters) this.#serve(waiter);
+  }
+
+  #serve(waiter: Waiter): void {
+    const { fetch, bytes, resolve, reject } = waiter;
+    while (this.#open.has(fetch) && this.heldBytes + bytes > this.#limit()) {
+      const victim = selectVictim([...this.#open], fetch, bytes);
+      if (victim === null) return;
+      this.#abort(victim);
+    }
+    this.#waiters.delete(waiter);
+    if (!this.#open.has(fetch)) {
+      reject(new Error('the memory of this fetch was taken away'));
+      return;
+    }
+    fetch.bytes += bytes;
+    resolve();
+  }
+
+  #limit(): number {
+    return Math.max(this.#maxBytes, ...[...this.#open].map(({ peakBytes }) => peakBytes));
+  }
+
+  #abort(victim: OpenFetch): void {
+    this.#close(victim);
+    const now = performance.now();
+    if (now - this.#reportedAt > REPORT_INTERVAL_MS) {
+      this.#reportedAt = now;
+      this.#onFull(victim);
+    }
+    victim.abortion.abort();
+  }
+
+  #close(fetch: OpenFetch): void {
+    this.#open.delete(fetch);
+    for (const waiter of this.#waiters) if (waiter.fetch === fetch) this.#serve(waiter);
+  }
+}
+
+/** Which body to abort so that `asking` may grow by `bytes`. null: none, the site that holds the most is about to store its bodies. */
+export function selectVictim<T extends Holding>(fetches: readonly T[], asking: T, bytes: number): T | null {
+  const sizeOf = (fetch: T): number => fetch.bytes + (fetch === asking ? bytes : 0);
+  const bySite = new Map<string, T[]>();
+  for (const fetch of fetches) bySite.set(fetch.site, [...(bySite.get(fetch.site) ?? []), fetch]);
+  const largestSite = maxBy([...bySite.values()], (ofSite) => sumOf(ofSite, sizeOf)) ?? [];
+  const growing = largestSite.filter((fetch) => !fetch.isComplete && sizeOf(fetch) > 0);
+  return maxBy(growing, sizeOf);
+}
+
+function sumOf<T>(items: readonly T[], sizeOf: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + sizeOf(item), 0);
+}
+
+function maxBy<T>(items: readonly T[], sizeOf: (item: T) => number): T | null {
+  return items.reduce<T | null>(
+    (largest, item) => (largest === null || sizeOf(item) > sizeOf(largest) ? item : largest),
+    null,
+  );
+}
