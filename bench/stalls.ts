@@ -30,7 +30,7 @@ export async function stalls(): Promise<void> {
       maxLinks: 10_000,
       rules: NO_RULES,
     };
-    return () => parse({ body, ...rest });
+    return () => parse({ bytes: body.length, readBody: async () => body, ...rest });
   };
   const constructs: Record<string, () => unknown> = {
     'an honest page of 100 kB': page(fill('<p>Some words and <a href="/#">a link</a></p>', 100_000)),

@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Activities, ProcessInput } from '../../src/core/activities.ts';
 import type { StoredBody } from '../../src/core/attempt.ts';
 import { messageOf } from '../../src/core/errors.ts';
-import type { PageSource, Parse, ParsedDocument } from '../../src/html/index.ts';
+import { type DocumentSource, type Parse, type ParsedDocument, ParseError } from '../../src/html/index.ts';
 import { productToken } from '../../src/http/index.ts';
 import type { Deps } from '../deps.ts';
 import { toPageFault } from '../errors.ts';
@@ -38,11 +38,12 @@ async function parseOrFault(deps: Deps, page: Page, body: StoredBody): Promise<S
 async function parseStored(
   { store, parse, crawlOf, config }: Deps,
   { crawlId, url }: Page,
-  { contentHash, contentType, contentLanguage }: StoredBody,
+  { contentHash, bytes, contentType, contentLanguage }: StoredBody,
 ): Promise<StoredDocument> {
   const { settings } = await crawlOf(crawlId);
   const source = {
-    body: await store.get(contentHash),
+    bytes,
+    readBody: () => store.get(contentHash),
     url,
     contentType,
     contentLanguage: contentLanguage ?? undefined,
@@ -56,7 +57,11 @@ async function parseStored(
 }
 
 /** An error of the parser itself would be the same at the next try. */
-async function parseOrGiveUp(parse: Parse, source: PageSource, signal: AbortSignal): Promise<ParsedDocument> {
+async function parseOrGiveUp(
+  parse: Parse,
+  source: DocumentSource,
+  signal: AbortSignal,
+): Promise<ParsedDocument> {
   try {
     return await parse(source, signal);
   } catch (error) {
@@ -64,6 +69,7 @@ async function parseOrGiveUp(parse: Parse, source: PageSource, signal: AbortSign
     // The time of a local activity is up, or the worker stops. Not the signal's own reason, which would look like a
     // cancellation of the page.
     if (signal.aborted) throw ApplicationFailure.retryable(`Parsing was aborted: ${reason}`, 'Aborted');
+    if (!(error instanceof ParseError)) throw error;
     throw ApplicationFailure.nonRetryable(`${FAULT_SENTENCE}: ${reason}`, 'ParseFault');
   }
 }

@@ -1,3 +1,3 @@
 export type { PageLink } from './links.ts';
 export { type PageSource, type ParsedPage, parsePage } from './page.ts';
-export { createParser, type Parse, type ParsedDocument } from './parser.ts';
+export { createParser, type DocumentSource, type Parse, type ParsedDocument, ParseError } from './parser.ts';

@@ -1,12 +1,14 @@
 /**
  * Parses small documents on the main thread, and large or slow ones in a thread of their own: a parse of several seconds
- * would block every fetch of this process, and the sites would be blamed for the timeouts. If a document takes too long, its
- * thread is terminated.
+ * would block every fetch of this process, and the sites would be blamed for the timeouts. There is one thread at a time, and
+ * sites take turns. If a document takes too long, its thread is terminated.
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { createKeyedLimiter } from '../core/keyed-limiter.ts';
+import { messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { hostnameOf, siteOf } from '../urls/index.ts';
+import { createFairTurns } from './fair-turns.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
 import { ParseTimeoutError } from './parse-limits.ts';
@@ -17,8 +19,19 @@ export interface ParsedDocument extends ParsedPage {
   detectedLanguage: string | null;
 }
 
+export interface DocumentSource extends Omit<PageSource, 'body'> {
+  bytes: number;
+  /** Called when the document is parsed: while it waits for that, its body would only occupy memory. */
+  readBody: () => Promise<Buffer>;
+}
+
 /** Aborting removes a document from the queue of large ones, or terminates its thread. */
-export type Parse = (source: PageSource, signal?: AbortSignal) => Promise<ParsedDocument>;
+export type Parse = (source: DocumentSource, signal?: AbortSignal) => Promise<ParsedDocument>;
+
+/** The parser cannot handle the document, now or later. Other errors are those of reading the body, and of the signal. */
+export class ParseError extends Error {
+  override name = 'ParseError';
+}
 
 /** Takes about 40 ms to parse, half of what starting a thread costs. Few pages are larger; the median is below 100 kB. */
 const LARGE_BYTES = 256 * 1024;
@@ -42,11 +55,13 @@ const THREAD_HEAP_MB = 512;
 const THREAD = join(packageRoot, 'dist', 'src', 'html', 'parse-thread.js');
 
 export function createParser({ largeBytes = LARGE_BYTES, timeoutMs = PARSE_TIMEOUT_MS } = {}): Parse {
-  const oneAtATime = createKeyedLimiter(1);
-  return async (source, signal) => {
+  const inTurn = createFairTurns();
+  return async ({ bytes, readBody, ...source }, signal) => {
+    const parseLarge = async (): Promise<ParsedPage> =>
+      parseInThread({ ...source, body: await readBody() }, timeoutMs, signal);
     const page =
-      (source.body.length < largeBytes ? parseInline(source) : null) ??
-      (await oneAtATime('large', () => parseInThread(source, timeoutMs, signal), signal));
+      (bytes < largeBytes ? parseInline({ ...source, body: await readBody() }) : null) ??
+      (await inTurn(siteOf(hostnameOf(source.url)), parseLarge, signal));
     // Not in the thread: it would load the detector's tables for every document.
     return { ...page, detectedLanguage: await detectLanguage(page.text) };
   };
@@ -58,7 +73,7 @@ function parseInline(source: PageSource): ParsedPage | null {
     return parsePage(source, { treeTimeoutMs: MAX_INLINE_MS, throwOnTimeout: true });
   } catch (error) {
     if (error instanceof ParseTimeoutError) return null;
-    throw error;
+    throw new ParseError(messageOf(error), { cause: error });
   }
 }
 
@@ -78,17 +93,17 @@ function parseInThread(
     };
     const abandon = (): void => giveUp(signal?.reason);
     const timer = setTimeout(
-      () => giveUp(new Error(`Parsing took longer than ${timeoutMs / 1_000} s.`)),
+      () => giveUp(new ParseError(`Parsing took longer than ${timeoutMs / 1_000} s.`)),
       timeoutMs,
     );
     signal?.addEventListener('abort', abandon, { once: true });
     thread.once('message', resolve);
-    thread.once('error', reject);
+    thread.once('error', (error) => reject(new ParseError(messageOf(error), { cause: error })));
     thread.once('exit', () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abandon);
       // Has no effect after a message, because the promise is settled then.
-      reject(new Error('The thread that parsed the document ended without a result.'));
+      reject(new ParseError('The thread that parsed the document ended without a result.'));
     });
   });
 }

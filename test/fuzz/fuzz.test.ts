@@ -6,6 +6,7 @@ import { parseRobots, readRobotsResponse } from '../../src/robots/index.ts';
 import { normaliseUrl, politenessKey, quotaOf, skipReasonFor } from '../../src/urls/index.ts';
 import { loopbackAgent, send } from '../http/support/fetching.ts';
 import { rawServer } from '../http/support/servers.ts';
+import { documentOf } from '../support/document-of.ts';
 import { randomCases } from '../support/size.ts';
 import { html, noise, response, robots, SEED, url } from './arbitraries.ts';
 
@@ -114,14 +115,16 @@ describe('whatever arrives', () => {
     async (piece, times, head = '') => {
       const text = head + Array.from({ length: times }, (_, n) => piece.replaceAll('N', `${n}`)).join('');
       const longestBlock = watchEventLoop();
-      await createParser()({
-        body: Buffer.from(text),
-        url: 'http://example.org/',
-        contentType: 'text/html',
-        token: 'Amble',
-        maxLinks: 10_000,
-        rules: settings.urls,
-      });
+      await createParser()(
+        documentOf({
+          body: Buffer.from(text),
+          url: 'http://example.org/',
+          contentType: 'text/html',
+          token: 'Amble',
+          maxLinks: 10_000,
+          rules: settings.urls,
+        }),
+      );
       expect(longestBlock()).toBeLessThan(MAX_BLOCKED_MS);
     },
     60_000,

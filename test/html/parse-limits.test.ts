@@ -4,6 +4,7 @@ import { createParser, type PageSource, parsePage } from '../../src/html/index.t
 import { findPageElements, innerText } from '../../src/html/page-elements.ts';
 import { Deadline } from '../../src/html/parse-limits.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
+import { documentOf } from '../support/document-of.ts';
 import { SOAK } from '../support/size.ts';
 
 function source(html: string, more: Partial<PageSource> = {}): PageSource {
@@ -148,7 +149,7 @@ describe(`a document of ${LARGE_MIB} MiB`, () => {
     'yields its links, however dense it is: %s',
     async (_, html) => {
       const page = await createParser()(
-        source(`<title>Dense</title><a href=/first>1</a>${html}<a href=/last>2</a>`),
+        documentOf(source(`<title>Dense</title><a href=/first>1</a>${html}<a href=/last>2</a>`)),
       );
       expect(page).toMatchObject({ title: 'Dense', linksFound: 2 });
     },

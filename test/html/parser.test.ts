@@ -1,6 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { createParser, type PageSource, parsePage } from '../../src/html/index.ts';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  createParser,
+  type DocumentSource,
+  type PageSource,
+  ParseError,
+  parsePage,
+} from '../../src/html/index.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
+import { documentOf } from '../support/document-of.ts';
 
 describe('the parser', () => {
   const source = (paragraphs: number): PageSource => ({
@@ -11,10 +18,11 @@ describe('the parser', () => {
     maxLinks: 100,
     rules: NO_RULES,
   });
+  const document = (paragraphs: number): DocumentSource => documentOf(source(paragraphs));
 
   it('returns the same for a document parsed in a thread', async () => {
     const parse = createParser({ largeBytes: 1 });
-    expect(await parse(source(10))).toEqual({ ...parsePage(source(10)), detectedLanguage: 'en' });
+    expect(await parse(document(10))).toEqual({ ...parsePage(source(10)), detectedLanguage: 'en' });
   });
 
   it('does not block the event loop while it parses a large document', async () => {
@@ -23,7 +31,7 @@ describe('the parser', () => {
     const ticking = setInterval(() => {
       ticks += 1;
     }, 1);
-    const parsed = await parse(source(100_000));
+    const parsed = await parse(document(100_000));
     clearInterval(ticking);
     expect(parsed.title).toBe('Long');
     expect(ticks).toBeGreaterThan(10);
@@ -31,25 +39,72 @@ describe('the parser', () => {
 
   it('rejects a document that takes too long, and parses the next one', async () => {
     const parse = createParser({ largeBytes: 1, timeoutMs: 1 });
-    await expect(parse(source(1_000))).rejects.toThrow('longer than');
-    expect((await createParser({ largeBytes: 1 })(source(1))).title).toBe('Long');
+    await expect(parse(document(1_000))).rejects.toThrow('longer than');
+    expect((await createParser({ largeBytes: 1 })(document(1))).title).toBe('Long');
   });
 
   it('drops an aborted document from the queue, or terminates its thread', async () => {
     const parse = createParser({ largeBytes: 1 });
     const [working, waiting] = [new AbortController(), new AbortController()];
-    const first = parse(source(200_000), working.signal);
-    const second = parse(source(1), waiting.signal);
-    const third = parse(source(1));
+    const first = parse(document(200_000), working.signal);
+    const second = parse(document(1), waiting.signal);
+    const third = parse(document(1));
     waiting.abort(new Error('not needed'));
     // While the first is being parsed.
     await expect(second).rejects.toThrow('not needed');
     working.abort(new Error('too late'));
     await expect(first).rejects.toThrow('too late');
     expect((await third).title).toBe('Long');
-    await expect(parse(source(1), AbortSignal.abort(new Error('never began')))).rejects.toThrow(
+    await expect(parse(document(1), AbortSignal.abort(new Error('never began')))).rejects.toThrow(
       'never began',
     );
+  });
+
+  it('lets other sites go first after a slow document of a site', async () => {
+    const parse = createParser({ largeBytes: 1 });
+    const ended: string[] = [];
+    const run = async (host: string, paragraphs: number): Promise<void> => {
+      await parse({ ...document(paragraphs), url: `http://${host}/` });
+      ended.push(host);
+    };
+    await Promise.all([
+      run('a.hostile.test', 5_000),
+      run('a.hostile.test', 5_000),
+      run('a.hostile.test', 5_000),
+      run('honest.test', 1),
+      run('other.test', 1),
+    ]);
+    expect(ended).toEqual([
+      'a.hostile.test',
+      'honest.test',
+      'other.test',
+      'a.hostile.test',
+      'a.hostile.test',
+    ]);
+  }, 30_000);
+
+  it('reads the body of a large document only when its turn comes', async () => {
+    const parse = createParser({ largeBytes: 1 });
+    let deliver = (_: Buffer): void => {};
+    const delivered = new Promise<Buffer>((resolve) => {
+      deliver = resolve;
+    });
+    const first = parse({ ...document(1), readBody: () => delivered });
+    const readSecond = vi.fn(document(1).readBody);
+    const second = parse({ ...document(1), readBody: readSecond });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(readSecond).not.toHaveBeenCalled();
+    deliver(source(1).body);
+    await Promise.all([first, second]);
+    expect(readSecond).toHaveBeenCalledOnce();
+  });
+
+  it('passes on why a body could not be read, and parses the next document', async () => {
+    const parse = createParser({ largeBytes: 1 });
+    const unreadable = { ...document(1), readBody: () => Promise.reject(new Error('no disk')) };
+    await expect(parse(unreadable)).rejects.toThrow('no disk');
+    await expect(parse(unreadable)).rejects.not.toBeInstanceOf(ParseError);
+    expect((await parse(document(1))).title).toBe('Long');
   });
 
   it.each([
@@ -72,7 +127,7 @@ describe('the parser', () => {
     [null, 'Too short'],
   ])('detects the language of a text: %j', async (expected, text) => {
     const body = Buffer.from(`<html lang=en><p>${text}`);
-    expect(await createParser()({ ...source(0), body })).toMatchObject({
+    expect(await createParser()(documentOf({ ...source(0), body }))).toMatchObject({
       language: 'en',
       detectedLanguage: expected,
     });
@@ -82,7 +137,7 @@ describe('the parser', () => {
     const link = (n: number) => `<p>${'words and '.repeat(40)}<a href="/${n}">more</a> words`;
     const body = Buffer.from(Array.from({ length: 25_000 }, (_, n) => link(n)).join(''));
     expect(body.length).toBeGreaterThan(10 * 1024 * 1024);
-    const page = await createParser()({ ...source(0), body, maxLinks: 10_000 });
+    const page = await createParser()(documentOf({ ...source(0), body, maxLinks: 10_000 }));
     expect(page.links).toHaveLength(10_000);
     expect(page.linksFound).toBe(25_000);
   }, 60_000);
