@@ -20,26 +20,11 @@ import type { PendingDispatch } from './pending-dispatches.ts';
 import type { AcceptHead, GateVerdict, RequestOptions } from './request-options.ts';
 import { flattenHeaders } from './response-headers.ts';
 
-/** Rejects if the request itself is malformed, which is an error of ours and not a result of the site, or if `admit` rejects. */
-export async function sendRequest(options: RequestOptions): Promise<Exchange> {
-  const { url, agent, admit, signal } = options;
-  if (admit === undefined || signal?.aborted) return dispatch(options, null);
-  const { origin, host } = new URL(url);
-  const began = performance.now();
-  const next = await agent.addresses.next(origin).catch((error: Error) => error);
-  if (next instanceof Error) {
-    const failure = describeFailure(next, { host, phase: 'connecting' });
-    return { kind: 'error', ...failure, startedAt: null, durationMs: Math.round(performance.now() - began) };
-  }
-  const verdict = await admit(next).catch((error: unknown) => {
-    if (!signal?.aborted) throw error;
-    return { go: true } as const;
-  });
-  return verdict.go ? dispatch(options, next) : { kind: 'refused', reason: verdict.reason, connected: false };
-}
-
-/** `address`: the only one that the request may go to. null: any. */
-function dispatch(options: RequestOptions, address: string | null): Promise<Exchange> {
+/**
+ * `address`: the only one that the request may go to. null: any. Rejects if the request itself is malformed, which is an error of
+ * ours and not a result of the site.
+ */
+export function dispatchRequest(options: RequestOptions, address: string | null): Promise<Exchange> {
   return new Promise((resolve) => {
     new Call(options, address, resolve).dispatch();
   });
