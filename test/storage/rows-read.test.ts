@@ -119,6 +119,17 @@ describe.each(WHEN)('with the last ANALYZE %s', (when) => {
     expect(Math.max(...reads)).toBeLessThan(1_000);
   });
 
+  test('a page with a hundred links to new pages reads a few rows per link', async () => {
+    const pages = await crawl.admit('new', ['d6.test']);
+    expect(pages).toHaveLength(SMALL.pages);
+    const reads: number[] = [];
+    for (const [i, page] of pages.entries()) {
+      const parsed = linksTo(...numbered(100, `new-${i}.test`));
+      reads.push(await readBy(() => crawl.record(page, { report: success(), parsed })));
+    }
+    expect(Math.max(...reads)).toBeLessThan(1_000);
+  });
+
   test('deferring a page for an hour reads a handful of rows', async () => {
     const [page] = await crawl.admit('aside', ['d7.test']);
     const wait = () =>

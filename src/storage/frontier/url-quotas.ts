@@ -79,8 +79,10 @@ async function countUrls<T extends CountedUrl>(
          WHERE (crawl_id, url_hash) >= (${crawlId}, decode(url.hash, 'hex'))
          ORDER BY crawl_id, url_hash LIMIT 1), false)),
     judged AS (
-      SELECT fresh.*, coalesce(known.url_count, 0) + nth <= quota AS fits
-      FROM fresh LEFT JOIN crawl_url_counts known ON known.crawl_id = ${crawlId} AND known.group_hash = fresh.group_hash),
+      -- A subquery, because for a join the planner may read all counts of the crawl.
+      SELECT fresh.*, nth + coalesce((SELECT url_count FROM crawl_url_counts known
+                                      WHERE known.crawl_id = ${crawlId} AND known.group_hash = fresh.group_hash), 0) <= quota AS fits
+      FROM fresh),
     counted AS (
       INSERT INTO crawl_url_counts (crawl_id, group_hash, group_name, url_count)
       SELECT ${crawlId}, group_hash, min(group_name), count(*)::int FROM judged WHERE fits
