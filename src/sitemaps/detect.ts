@@ -1,5 +1,6 @@
 /** Finds the sitemaps of an origin, and guesses whether a response or URL is one before its content is read. */
 import { parseRobots } from '../robots/index.ts';
+import { hostnameOf } from '../urls/index.ts';
 
 /** Includes HTML, which scripts send by default, and no type at all. */
 const TYPES = /^(|text\/.+|.+\/xml|.+\+xml|application\/(x-)?gzip|(application|binary)\/octet-stream)$/;
@@ -14,8 +15,18 @@ export function looksLikeSitemap(url: string): boolean {
   return /sitemap|feed/i.test(pathname + search) || /\.(xml|gz|txt|rss|atom)$/i.test(pathname);
 }
 
-/** Those in the `Sitemap:` lines of robots.txt, which apply to all crawlers and may name any host, and /sitemap.xml. */
+/**
+ * Other hosts that the `Sitemap:` lines of one robots.txt may name. Sites keep their sitemaps on a content host or two; a thousand
+ * lines would let one site send the crawler to a thousand others.
+ */
+const MAX_OTHER_HOSTS = 10;
+
+/** Those in the `Sitemap:` lines of robots.txt, which apply to all crawlers and may name other hosts, and /sitemap.xml. */
 export function announcedSitemaps(robots: string | null, origin: string): string[] {
   const { sitemaps } = parseRobots(robots ?? '', { origin, token: '*' });
-  return [...new Set([...sitemaps, `${origin}/sitemap.xml`])];
+  const own = hostnameOf(origin);
+  const others = [...new Set(sitemaps.map(hostnameOf).filter((host) => host !== own))];
+  const hosts = new Set([own, ...others.slice(0, MAX_OTHER_HOSTS)]);
+  const named = sitemaps.filter((url) => hosts.has(hostnameOf(url)));
+  return [...new Set([...named, `${origin}/sitemap.xml`])];
 }

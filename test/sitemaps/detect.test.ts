@@ -36,6 +36,18 @@ describe('the sitemaps of an origin', () => {
     const robots = Array.from({ length: 5_000 }, (_, n) => `Sitemap: /${n}.xml`).join('\n');
     expect(announcedSitemaps(robots, ORIGIN)).toHaveLength(1_000 + 1);
   });
+
+  test('may lie on its own host and on the first ten others', () => {
+    const robots = Array.from({ length: 50 }, (_, n) => [
+      `Sitemap: https://victim-${n % 25}.example.net/${n}.xml`,
+      `Sitemap: /${n}.xml`,
+    ]);
+    const hosts = announcedSitemaps(robots.flat().join('\n'), ORIGIN).map((url) => new URL(url).hostname);
+    expect(new Set(hosts)).toEqual(
+      new Set(['example.org', ...Array.from({ length: 10 }, (_, n) => `victim-${n}.example.net`)]),
+    );
+    expect(hosts).toHaveLength(2 * 10 + 50 + 1);
+  });
 });
 
 test.each([
