@@ -63,6 +63,8 @@ export const crawlShape = {
     maxPerDirectory: countOrNone(1),
     maxPerQuery: countOrNone(1),
     maxPerCalendar: countOrNone(1),
+    maxHostsPerSite: countOrNone(0),
+    maxPortsPerHost: countOrNone(0),
   }),
 };
 
@@ -83,7 +85,13 @@ export const CRAWL_DEFAULTS = {
   allowNetwork: [],
   cleanUrls: true,
   stripParameters: [],
-  traps: { maxPerDirectory: 10_000, maxPerQuery: 5_000, maxPerCalendar: 500 },
+  traps: {
+    maxPerDirectory: 10_000,
+    maxPerQuery: 5_000,
+    maxPerCalendar: 500,
+    maxHostsPerSite: 1_000,
+    maxPortsPerHost: 4,
+  },
 };
 
 /** Segments of a path, and how often a run of them may repeat. More is the mark of a relative link that nests itself. */

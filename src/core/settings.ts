@@ -93,6 +93,10 @@ export interface TrapLimits {
   maxPerQuery: number | null;
   /** Pages that differ only in a date. */
   maxPerCalendar: number | null;
+  /** Hosts of one registrable domain, beside those of the seeds. */
+  maxHostsPerSite: number | null;
+  /** Ports of one host other than 80 for http and 443 for https, beside those of the seeds. */
+  maxPortsPerHost: number | null;
 }
 
 export interface CrawlSettings {

@@ -3,6 +3,7 @@
 import type { CrawlSettings, Seed } from '../core/settings.ts';
 import { hostnameOf, type PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
+import { letInUncounted } from './frontier/host-bounds.ts';
 import { insertPages, newPage } from './frontier/insert-pages.ts';
 import { withinQuotas } from './frontier/url-quotas.ts';
 import type { Prisma } from './generated/client.ts';
@@ -35,6 +36,7 @@ export async function openCrawl(
       const page = newPage(settings, unit, url, keyword);
       return { ...page, priority: priority ?? page.priority };
     });
+    await letInUncounted(tx, settings, crawl.id, urls);
     // Seeds are counted against the quotas, but accepted over quota: the user asked for them.
     await withinQuotas(tx, settings, crawl.id, seeds, () => {});
     await insertPages(tx, {

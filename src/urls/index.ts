@@ -1,3 +1,4 @@
+export { type HostBound, hostBound, hostKey, portBound } from './host-bounds.ts';
 export { hostnameOf, originOf, type PolitenessUnit, politenessKey, siteOf } from './hosts.ts';
 export {
   MAX_URL_LENGTH,

@@ -1,5 +1,6 @@
 /** Which links a crawl follows. */
 import type { Scope, TrapLimits } from '../core/settings.ts';
+import type { BoundReason } from './host-bounds.ts';
 import { hostnameOf, siteOf } from './hosts.ts';
 import { matchesPattern } from './pattern.ts';
 import { detectTrap, type QuotaReason, type TrapReason } from './traps.ts';
@@ -30,7 +31,8 @@ export type SkipReason =
   | 'too many sitemaps'
   | 'too many sitemap indexes in a row'
   | TrapReason
-  | QuotaReason;
+  | QuotaReason
+  | BoundReason;
 
 export type SkipCounts = Partial<Record<SkipReason, number>>;
 

@@ -129,6 +129,8 @@ describe('with nothing configured', () => {
           maxPerDirectory: 10_000,
           maxPerQuery: 5_000,
           maxPerCalendar: 500,
+          maxHostsPerSite: 1_000,
+          maxPortsPerHost: 4,
         },
       },
       crawlDefaults: CRAWL_DEFAULTS,

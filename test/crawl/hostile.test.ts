@@ -1,10 +1,10 @@
-/** Crawls of sites that are overloaded or unreachable for a while. */
+/** Crawls of sites that are overloaded, unreachable for a while, or endless. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { expectPolite } from '../support/expect-polite.ts';
-import { flatSite, type Site, startWeb, type TestWeb } from '../support/web.ts';
+import { flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Far more attempts than any of these sites needs. */
 const PATIENT = { retry: { initialInterval: '100ms', maximumAttempts: 30 } };
@@ -175,4 +175,48 @@ describe('a site that refuses connections', () => {
       expect(web.arrivals).toEqual([]);
     },
   );
+});
+
+describe('a site with endless host names', () => {
+  const HOSTS = 30;
+  const LIMIT = 5;
+
+  it('gets as many hosts as the limit, and the links to the others are counted', async () => {
+    const names = Array.from({ length: HOSTS }, (_, n) => `h${n}`);
+    const next = (n: number) => names.slice(n + 1, n + 11).map((name) => trap.url(name));
+    const endless =
+      (n: number): Site =>
+      (path) => {
+        if (path === '/') return { body: links(...next(n), '/old') };
+        return path === '/old' ? { status: 301, headers: { location: trap.url(`h${n + 20}`) } } : undefined;
+      };
+    const sites = Object.fromEntries(names.map((name, n) => [name, endless(n)]));
+    const trap = await startWeb(sites, 'home.arpa');
+    try {
+      const { pages, crawlId } = await amble.crawl({
+        seeds: [trap.url('h0')],
+        ...trap.network,
+        traps: { maxHostsPerSite: LIMIT },
+      });
+      const reached = names.slice(0, 1 + LIMIT);
+      expect(pages).toEqual({ Fetched: reached.length, Redirected: reached.length });
+      expect(new Set(trap.arrivals.map(({ host }) => host))).toEqual(new Set(reached));
+      const rows = await amble.db.page.findMany({ where: { crawlId }, orderBy: { id: 'asc' } });
+      const domains = new Set(rows.map(({ domain }) => domain));
+      expect(domains).toEqual(new Set(reached.map((name) => trap.name(name))));
+      expect(await amble.db.domain.count({ where: { name: { endsWith: trap.name('').slice(1) } } })).toBe(
+        reached.length,
+      );
+
+      const fronts = rows.filter(({ status }) => status === 'Fetched');
+      // Of ten names that each page links to, those up to the limit are known.
+      expect(fronts.map(({ linksSkipped }) => linksSkipped)).toEqual(
+        reached.map((_, n) => ({ 'too many hosts of the site': 10 - (LIMIT - n) })),
+      );
+      for (const { reason } of rows.filter(({ status }) => status === 'Redirected'))
+        expect(reason).toBe('not followed: too many hosts of the site');
+    } finally {
+      await trap.stop();
+    }
+  });
 });

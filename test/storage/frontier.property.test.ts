@@ -16,6 +16,7 @@ import {
   linksTo,
   numbered,
   redirectTo,
+  SETTINGS,
   startCrawl,
   type TestCrawl,
   useDatabase,
@@ -24,7 +25,12 @@ import {
 const db = useDatabase();
 
 /** All URLs of these tests. The last host is out of scope. */
-const WEB = [...numbered(8, 'a.com'), ...numbered(8, 'www.a.com'), ...numbered(4, 'elsewhere.org')];
+const WEB = [
+  ...numbered(8, 'a.com'),
+  ...numbered(8, 'www.a.com'),
+  ...['1.a.com', '2.a.com', '3.a.com', 'a.com:1', 'a.com:2', 'a.com:3'].flatMap((host) => numbered(2, host)),
+  ...numbered(4, 'elsewhere.org'),
+];
 const FAILURES = OUTCOMES.filter((outcome) => outcome !== 'Success');
 
 const steps = fc.record({
@@ -48,6 +54,10 @@ const scenarios = fc.record({
   maxWaiting: fc.nat(2),
   order: fc.constantFrom('first-come', 'shuffled'),
   warmup: fc.record({ pending: fc.nat(8), atMostMs: fc.constant(HOUR_MS) }),
+  limits: fc.record({
+    maxHostsPerSite: fc.option(fc.nat(3)),
+    maxPortsPerHost: fc.option(fc.nat(2)),
+  }),
   rounds: fc.array(
     fc.record({ atOnce: fc.array(steps, { minLength: 1, maxLength: 4 }), hourPasses: fc.boolean() }),
     { minLength: 5, maxLength: 20 },
@@ -55,10 +65,11 @@ const scenarios = fc.record({
   cancelled: fc.boolean(),
 });
 
-test('whatever happens, no page is lost or entered twice, the counts add up, and window and budget hold', async () => {
+test('whatever happens, no page is lost or entered twice, the counts add up, and window, budget and host limits hold', async () => {
   await fc.assert(
-    fc.asyncProperty(scenarios, async ({ rounds, cancelled, ...settings }) => {
-      const crawl = await startCrawl(db(), { ...settings, scope: 'site', seeds: WEB.slice(0, 3) });
+    fc.asyncProperty(scenarios, async ({ rounds, cancelled, limits, ...settings }) => {
+      const traps = { ...SETTINGS.traps, ...limits };
+      const crawl = await startCrawl(db(), { ...settings, traps, scope: 'site', seeds: WEB.slice(0, 3) });
       let before = await crawl.pages();
       for (const { atOnce, hourPasses } of rounds) {
         const pages = before;
@@ -70,6 +81,7 @@ test('whatever happens, no page is lost or entered twice, the counts add up, and
         expectRoom(crawl, before, after, atOnce.filter(({ kind }) => kind === 'wake').length);
         if (stands) expectNoneBegun(before, after);
         await expectBalance(crawl, after);
+        expectHostBounds(crawl, after);
         if (hourPasses) await crawl.letTimePass(HOUR_MS);
         before = await crawl.pages();
       }
@@ -160,6 +172,19 @@ function expectRoom(crawl: TestCrawl, before: readonly Page[], after: readonly P
     const most = Math.max(crawl.settings.window, queued(before, domain)) + woken;
     expect(queued(after, domain)).toBeLessThanOrEqual(most);
   }
+}
+
+/** Seeds and their redirect targets are not counted, so their hosts and ports are let in beside the limit. */
+function expectHostBounds({ settings: { traps } }: TestCrawl, pages: readonly Page[]): void {
+  const inScope = pages
+    .map(({ url, isSeed }) => ({ host: new URL(url).hostname, port: new URL(url).port, isSeed }))
+    .filter(({ host }) => host.endsWith('a.com'));
+  const beside = (part: 'host' | 'port') => {
+    const asked = new Set(inScope.filter(({ isSeed }) => isSeed).map((page) => page[part]));
+    return new Set(inScope.map((page) => page[part]).filter((name) => !asked.has(name))).size;
+  };
+  if (traps.maxHostsPerSite !== null) expect(beside('host')).toBeLessThanOrEqual(traps.maxHostsPerSite);
+  if (traps.maxPortsPerHost !== null) expect(beside('port')).toBeLessThanOrEqual(traps.maxPortsPerHost);
 }
 
 async function expectBalance(crawl: TestCrawl, pages: readonly Page[]): Promise<void> {

@@ -13,6 +13,7 @@ import { inOneHour, linksTo, numbered, startCrawl, success, type TestCrawl } fro
 const BIG = 100_000;
 const SMALL = { domains: 2_000, pages: 3 };
 const URL_COUNTS = 20_000;
+const HOSTS = 20_000;
 const WHEN = ['before it began', 'at its small beginnings', 'in its midst'] as const;
 
 /** Postgres plans a prepared statement five times, and may then keep one plan. */
@@ -32,6 +33,8 @@ async function open(): Promise<void> {
   db = openDatabase(url.href, { connections: 1 });
   await db.$executeRaw`ALTER TABLE pages SET (autovacuum_enabled = false)`;
   await db.$executeRaw`ALTER TABLE crawl_url_counts SET (autovacuum_enabled = false)`;
+  await db.$executeRaw`ALTER TABLE crawl_hosts SET (autovacuum_enabled = false)`;
+  await db.$executeRaw`ALTER TABLE crawl_host_counts SET (autovacuum_enabled = false)`;
 }
 
 async function fill(crawlId: string): Promise<void> {
@@ -48,6 +51,11 @@ async function fill(crawlId: string): Promise<void> {
   await db.$executeRaw`
     INSERT INTO crawl_url_counts (crawl_id, group_hash, group_name, url_count)
     SELECT ${crawlId}, sha256(convert_to('group ' || n, 'UTF8')), 'group ' || n, 1 FROM generate_series(1, ${URL_COUNTS}::int) n`;
+  await db.$executeRaw`
+    INSERT INTO crawl_hosts (crawl_id, host) SELECT ${crawlId}, 'h' || n || '.com' FROM generate_series(1, ${HOSTS}::int) n`;
+  await db.$executeRaw`
+    INSERT INTO crawl_host_counts (crawl_id, group_name, host_count)
+    SELECT ${crawlId}, '*.h' || n || '.com', 1 FROM generate_series(1, ${HOSTS}::int) n`;
 }
 
 /** The first pages, recorded one by one: statements are planned while the crawl is small, and the plans may be kept. */
@@ -61,7 +69,7 @@ async function beginSmall(crawl: TestCrawl): Promise<void> {
   }
 }
 
-/** Rows of `pages` and `crawl_url_counts`, and entries of their indexes, that `act` had Postgres read. */
+/** Rows of the tables that grow with a crawl, and entries of their indexes, that `act` had Postgres read. */
 async function readBy(act: () => Promise<unknown>): Promise<number> {
   const before = await readSoFar();
   await act();
@@ -72,7 +80,7 @@ async function readSoFar(): Promise<number> {
   await db.$queryRaw`SELECT pg_stat_force_next_flush()`;
   const [row] = await db.$queryRaw<{ rows: number }[]>`
     SELECT sum(seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes index WHERE index.relid = read.relid))::float8 AS rows
-    FROM pg_stat_user_tables AS read WHERE relname IN ('pages', 'crawl_url_counts')`;
+    FROM pg_stat_user_tables AS read WHERE relname IN ('pages', 'crawl_url_counts', 'crawl_hosts', 'crawl_host_counts')`;
   return row?.rows ?? Number.NaN;
 }
 
@@ -128,6 +136,27 @@ describe.each(WHEN)('with the last ANALYZE %s', (when) => {
       reads.push(await readBy(() => crawl.record(page, { report: success(), parsed })));
     }
     expect(Math.max(...reads)).toBeLessThan(1_000);
+  });
+
+  test('a page with a hundred links to new and known hosts reads a few rows per link', async () => {
+    const pages = await crawl.admit('hosts', ['d9.test', 'd10.test']);
+    expect(pages).toHaveLength(2 * SMALL.pages);
+    const reads: number[] = [];
+    for (const [i, page] of pages.entries()) {
+      const urls = Array.from({ length: 100 }, (_, n) => `http://h${HOSTS - 50 + i * 10 + n}.com/`);
+      reads.push(await readBy(() => crawl.record(page, { report: success(), parsed: linksTo(...urls) })));
+    }
+    expect(Math.max(...reads)).toBeLessThan(1_000);
+  });
+
+  test('a page with hosts beyond the limit of their site reads a few rows per link', async () => {
+    const urls = (prefix: string) => Array.from({ length: 100 }, (_, n) => `http://${prefix}${n}.full.com/`);
+    const [first, second] = await crawl.admit('full', ['d8.test']);
+    await db.$executeRaw`INSERT INTO crawl_host_counts VALUES (${crawl.id}, '*.full.com', ${(traps.maxHostsPerSite ?? 0) - 10})`;
+    const record = (page = first, prefix = 'a') =>
+      crawl.record(page, { report: success(), parsed: linksTo(...urls(prefix)) });
+    expect(await readBy(record)).toBeLessThan(1_000);
+    expect(await readBy(() => record(second, 'b'))).toBeLessThan(500);
   });
 
   test('deferring a page for an hour reads a handful of rows', async () => {

@@ -14,7 +14,7 @@ import type { Page } from '../../src/storage/generated/client.ts';
 import type { Recorded } from '../../src/storage/pages/page-row.ts';
 import { type AttemptToRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
 import type { OutLink } from '../../src/storage/pages/register-links.ts';
-import type { Queries } from '../../src/storage/raw-sql.ts';
+import type { OnStatement, Queries } from '../../src/storage/raw-sql.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
 
@@ -65,16 +65,18 @@ export const SETTINGS: CrawlSettings = {
     maxPerDirectory: null,
     maxPerQuery: null,
     maxPerCalendar: null,
+    maxHostsPerSite: null,
+    maxPortsPerHost: null,
   },
 };
 
 /** One database per test file. Each test opens its own crawls. */
-export function useDatabase(): () => Database {
+export function useDatabase(onStatement?: OnStatement): () => Database {
   let database: TestDatabase;
   let db: Database;
   beforeAll(async () => {
     database = await freshDatabase();
-    db = openDatabase(database.url, { connections: 25 });
+    db = openDatabase(database.url, { connections: 25, ...(onStatement && { onStatement }) });
   });
   afterAll(async () => {
     await db?.$disconnect();

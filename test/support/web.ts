@@ -36,9 +36,12 @@ export type Site = (
   visit: { count: number; headers: IncomingHttpHeaders },
 ) => Answer | undefined;
 
-/** If a site returns nothing for a path, including robots.txt, the response is a 404. */
-export async function startWeb(sites: Record<string, Site>): Promise<TestWeb> {
-  const suffix = `${randomBytes(4).toString('hex')}.test`;
+/**
+ * If a site returns nothing for a path, including robots.txt, the response is a 404. Under `test`, which is not a public suffix,
+ * every host is a site of its own; under `home.arpa`, which is one and is never resolved, all hosts are one site.
+ */
+export async function startWeb(sites: Record<string, Site>, topLevel = 'test'): Promise<TestWeb> {
+  const suffix = `${randomBytes(4).toString('hex')}.${topLevel}`;
   const name = (host: string): string => `${host}.${suffix}`;
   const arrivals: Arrival[] = [];
   const serve = (request: IncomingMessage, response: ServerResponse): void => {

@@ -9,6 +9,8 @@ const UNLIMITED: TrapLimits = {
   maxPerDirectory: null,
   maxPerQuery: null,
   maxPerCalendar: null,
+  maxHostsPerSite: null,
+  maxPortsPerHost: null,
 };
 
 describe('a link is skipped', () => {

@@ -61,6 +61,23 @@ CREATE TABLE "crawl_url_counts" (
 );
 
 -- CreateTable
+CREATE TABLE "crawl_hosts" (
+    "crawl_id" TEXT NOT NULL,
+    "host" TEXT NOT NULL,
+
+    CONSTRAINT "crawl_hosts_pkey" PRIMARY KEY ("crawl_id","host")
+);
+
+-- CreateTable
+CREATE TABLE "crawl_host_counts" (
+    "crawl_id" TEXT NOT NULL,
+    "group_name" TEXT NOT NULL,
+    "host_count" INTEGER NOT NULL,
+
+    CONSTRAINT "crawl_host_counts_pkey" PRIMARY KEY ("crawl_id","group_name")
+);
+
+-- CreateTable
 CREATE TABLE "domains" (
     "name" TEXT NOT NULL,
     "clean" BOOLEAN NOT NULL DEFAULT true,
@@ -282,6 +299,12 @@ ALTER TABLE "crawl_domains" ADD CONSTRAINT "crawl_domains_crawl_id_fkey" FOREIGN
 
 -- AddForeignKey
 ALTER TABLE "crawl_url_counts" ADD CONSTRAINT "crawl_url_counts_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "crawl_hosts" ADD CONSTRAINT "crawl_hosts_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "crawl_host_counts" ADD CONSTRAINT "crawl_host_counts_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "pages" ADD CONSTRAINT "pages_crawl_id_fkey" FOREIGN KEY ("crawl_id") REFERENCES "crawls"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -16,6 +16,7 @@ import {
 } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
 import { isAdmitted, lockPage, type PageRow } from '../pages/page-row.ts';
+import { withinHostBounds } from './host-bounds.ts';
 import { insertPages, type NewPage, newPage } from './insert-pages.ts';
 import { registerSitemaps } from './register-sitemaps.ts';
 import { withinDomainQuota } from './url-quotas.ts';
@@ -47,10 +48,12 @@ export async function registerSitemapEntries(db: Database, listed: SitemapEntrie
     // It has ended in the meantime, perhaps by cancellation: then no workflow would process what is added now.
     if (sitemap === null || !isAdmitted(sitemap)) return { pages: [], skipped };
     const { further, pages: listedPages } = sortEntries(settings, unit, sitemap, entries, skip);
-    const pages = await withinDomainQuota(tx, settings, sitemap.crawl_id, listedPages, skip);
-    await registerSitemaps(tx, unit, sitemap, further, sitemap.depth + 1, skip);
+    const { crawl_id: crawlId, url: foundOn } = sitemap;
+    const onHosts = await withinHostBounds(tx, settings, { crawlId, foundOn, pages: listedPages, skip });
+    const pages = await withinDomainQuota(tx, settings, crawlId, onHosts, skip);
+    await registerSitemaps(tx, settings, unit, sitemap, further, sitemap.depth + 1, skip);
     await insertPages(tx, {
-      crawlId: sitemap.crawl_id,
+      crawlId,
       order: settings.order,
       depth: ENTRY_DEPTH,
       redirectCount: 0,
@@ -58,7 +61,7 @@ export async function registerSitemapEntries(db: Database, listed: SitemapEntrie
       foundOnId: sitemap.id,
       pages,
     });
-    return { pages: pages.map((page) => ({ ...page, crawlId: sitemap.crawl_id })), skipped };
+    return { pages: pages.map((page) => ({ ...page, crawlId })), skipped };
   });
   await recordLastmod(db, pages);
   return skipped;

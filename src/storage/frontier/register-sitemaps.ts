@@ -5,6 +5,7 @@ import { originOf, type PolitenessUnit, type SkipReason } from '../../urls/index
 import type { Database } from '../database.ts';
 import { isAdmitted, lockPage, type PageRow } from '../pages/page-row.ts';
 import type { Queries } from '../raw-sql.ts';
+import { withinHostBounds } from './host-bounds.ts';
 import { insertPages, newPage } from './insert-pages.ts';
 
 /** Sitemaps per crawl: as many as the protocol allows in one index. */
@@ -12,8 +13,8 @@ const MAX_SITEMAPS = 50_000;
 
 /**
  * Registers the sitemaps of a seed's origin, whose robots.txt has been read by the end of an attempt at the seed. Called before
- * that attempt is recorded, because a crawl with nothing open would end first. A robots.txt may name a sitemap on any host;
- * the protocol provides for that. Returns their domains.
+ * that attempt is recorded, because a crawl with nothing open would end first. A robots.txt may name sitemaps on other
+ * hosts; the protocol provides for that. Returns their domains.
  */
 export async function registerAnnouncedSitemaps(
   db: Database,
@@ -34,26 +35,33 @@ export async function registerAnnouncedSitemaps(
     const page = await lockPage(tx, pageId);
     if (page === null || !isAdmitted(page)) return [];
     // Skips are not counted: there is no row to count them in, and a robots.txt names a thousand sitemaps at most.
-    return registerSitemaps(tx, unit, page, announcedSitemaps(robots.body, origin), 0, () => {});
+    return registerSitemaps(tx, settings, unit, page, announcedSitemaps(robots.body, origin), 0, () => {});
   });
 }
 
 /** `depth`: the number of indexes above them. Returns the domains of those within the crawl's limit. */
 export async function registerSitemaps(
   tx: Queries,
+  settings: CrawlSettings,
   unit: PolitenessUnit,
   page: PageRow,
   urls: readonly string[],
   depth: number,
-  skip: (reason: SkipReason, urls: number) => void,
+  skip: (reason: SkipReason, urls?: number) => void,
 ): Promise<string[]> {
   if (urls.length === 0) return [];
   const [{ known } = { known: 0 }] = await tx.$queryRaw<{ known: number }[]>`
     SELECT count(*)::int AS known FROM pages WHERE crawl_id = ${page.crawl_id} AND kind = 'sitemap'`;
-  const pages = urls
+  const listed = urls
     .slice(0, Math.max(0, MAX_SITEMAPS - known))
     .map((url) => newPage({ urlTypes: [] }, unit, url, page.keyword));
-  if (pages.length < urls.length) skip('too many sitemaps', urls.length - pages.length);
+  if (listed.length < urls.length) skip('too many sitemaps', urls.length - listed.length);
+  const pages = await withinHostBounds(tx, settings, {
+    crawlId: page.crawl_id,
+    foundOn: page.url,
+    pages: listed,
+    skip,
+  });
   await insertPages(tx, {
     crawlId: page.crawl_id,
     order: 'first-come',

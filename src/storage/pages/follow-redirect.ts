@@ -8,7 +8,8 @@ import {
   skipReasonFor,
   urlHash,
 } from '../../urls/index.ts';
-import { insertPages, newPage } from '../frontier/insert-pages.ts';
+import { letInUncounted, withinHostBounds } from '../frontier/host-bounds.ts';
+import { insertPages, type NewPage, newPage } from '../frontier/insert-pages.ts';
 import { withinQuotas } from '../frontier/url-quotas.ts';
 import type { Queries } from '../raw-sql.ts';
 import type { PageRow } from './page-row.ts';
@@ -31,12 +32,8 @@ export async function followRedirect(
     whyNotFollowed(settings, page, target) ?? (await findRedirectLoop(tx, settings, page, target));
   if (refusal !== null) return { domains: [], refusal };
   const followed = newPage(settings, unit, target, page.keyword);
-  if (page.kind === 'page') {
-    const full: SkipReason[] = [];
-    await withinQuotas(tx, settings, page.crawl_id, [followed], (reason) => full.push(reason));
-    // The target of a seed is what the user asked for: it is counted, but accepted even over quota.
-    if (!page.is_seed && full[0] !== undefined) return { domains: [], refusal: notFollowed(full[0]) };
-  }
+  const full = await skipReasonInCrawl(tx, settings, page, followed);
+  if (full !== null) return { domains: [], refusal: notFollowed(full) };
   await insertPages(tx, {
     crawlId: page.crawl_id,
     order: settings.order,
@@ -51,6 +48,27 @@ export async function followRedirect(
   // The user gave the old address of a seed and meant the new one.
   if (page.is_seed) await widenScope(tx, page, hostnameOf(target));
   return { domains: [followed.domain], refusal };
+}
+
+/** Why the crawl has no room for the target. null: it has. */
+async function skipReasonInCrawl(
+  tx: Queries,
+  settings: CrawlSettings,
+  page: PageRow,
+  target: NewPage,
+): Promise<SkipReason | null> {
+  const { crawl_id: crawlId, url: foundOn } = page;
+  if (page.is_seed) {
+    // The target of a seed is what the user asked for: it is counted, but accepted even over quota.
+    await letInUncounted(tx, settings, crawlId, [target.url]);
+    await withinQuotas(tx, settings, crawlId, [target], () => {});
+    return null;
+  }
+  const reasons: SkipReason[] = [];
+  const skip = (reason: SkipReason): void => void reasons.push(reason);
+  const pages = await withinHostBounds(tx, settings, { crawlId, foundOn, pages: [target], skip });
+  if (page.kind === 'page') await withinQuotas(tx, settings, crawlId, pages, skip);
+  return reasons[0] ?? null;
 }
 
 /** A loop would end without this check too, but its last page would be recorded as a redirect that was followed. */

@@ -8,8 +8,10 @@ import {
   skipReasonFor,
   urlHash,
 } from '../../urls/index.ts';
+import { withinHostBounds } from '../frontier/host-bounds.ts';
 import { insertPages, newPage } from '../frontier/insert-pages.ts';
 import { withinQuotas } from '../frontier/url-quotas.ts';
+import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
 import type { PageRow } from './page-row.ts';
 
@@ -38,7 +40,7 @@ export async function registerLinks(
   const skipped: SkipCounts = {};
   if (links.length === 0) return { domains: [], skipped };
   const hashed = links.map((link) => ({ link, hash: urlHash(link.url) }));
-  await tx.$executeRaw`
+  const store = Prisma.sql`
     INSERT INTO links (page_id, url_hash, url, anchor, rel)
     SELECT ${page.id}, decode(hash, 'hex'), url, anchor, rel
     FROM unnest(${hashed.map(({ hash }) => hash.toString('hex'))}::text[], ${hashed.map(({ link }) => link.url)}::text[],
@@ -51,13 +53,14 @@ export async function registerLinks(
     if (reason !== null) skip(reason);
     return reason === null;
   });
-  const pages = await withinQuotas(
-    tx,
-    settings,
-    page.crawl_id,
-    followed.map(({ link, hash }) => newPage(settings, unit, link.url, page.keyword, hash)),
+  const onHosts = await withinHostBounds(tx, settings, {
+    crawlId: page.crawl_id,
+    foundOn: page.url,
+    pages: followed.map(({ link, hash }) => newPage(settings, unit, link.url, page.keyword, hash)),
     skip,
-  );
+    alongside: store,
+  });
+  const pages = await withinQuotas(tx, settings, page.crawl_id, onHosts, skip);
   await insertPages(tx, {
     crawlId: page.crawl_id,
     order: settings.order,
