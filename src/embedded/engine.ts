@@ -34,6 +34,8 @@ export interface EngineSpec extends EngineIdentity {
 
 export interface Command {
   argv: readonly string[];
+  /** Unset: that of this process. */
+  cwd?: string;
   /** Unset: the user of this process. */
   user?: { uid: number; gid: number };
   /** In addition to this process's environment. */
@@ -124,7 +126,7 @@ async function launch(
   spec: EngineSpec,
   ports: readonly number[],
 ): Promise<{ pid: number; logStart: number }> {
-  const { argv, user, env } = await spec.command(ports);
+  const { argv, cwd, user, env } = await spec.command(ports);
   const [record, log] = await Promise.all([open(spec.record, 'w', 0o600), open(spec.log, 'a', 0o600)]);
   try {
     const logStart = (await log.stat()).size;
@@ -134,6 +136,7 @@ async function launch(
       detached: true,
       stdio: ['ignore', log.fd, log.fd, record.fd],
       ...(env && { env: { ...process.env, ...env } }),
+      ...(cwd !== undefined && { cwd }),
       ...user,
     });
     await new Promise<void>((resolve, reject) => engine.once('spawn', resolve).once('error', reject));

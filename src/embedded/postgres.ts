@@ -1,21 +1,19 @@
 /** The embedded Postgres: a cluster in the home that listens on loopback and requires the password stored there. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
+import { messageOf } from '../core/errors.ts';
 import { type EngineIdentity, ensureRunning } from './engine.ts';
 import type { Home } from './home.ts';
 import { LOOPBACK } from './ports.ts';
-import { findPostgresBinaries } from './postgres-binaries.ts';
-import { type PostgresUser, postgresUser } from './postgres-user.ts';
+import { createCluster, DATABASE, ROLE } from './postgres-cluster.ts';
+import { postgresFor } from './postgres-copy.ts';
+import { nameOfWorkingDirectory, postgresUser } from './postgres-user.ts';
 import { commandLineOf } from './process-table.ts';
 
-const run = promisify(execFile);
-
-const USER = 'amble';
-const DATABASE = 'amble';
+/** A setting of our own that names the data directory, which the server itself may know by another name (postgres-user.ts). */
+const LOCATION = 'amble.data_directory';
 const REMEDY = 'Set DATABASE_URL to use a server of your own instead.';
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -23,7 +21,7 @@ export function postgresEngine(home: Home): EngineIdentity {
   return {
     name: 'The embedded Postgres',
     record: home.postgres.record,
-    marker: `-D ${home.postgres.data} `,
+    marker: `${LOCATION}=${home.postgres.data} `,
     // Fast, then immediate shutdown. Both also end its children, which after a SIGKILL have to notice by themselves.
     stopSequence: [
       { signal: 'SIGINT', waitMs: 20_000 },
@@ -36,15 +34,17 @@ export function postgresEngine(home: Home): EngineIdentity {
 /** Returns the URL of its database once the server is ready. */
 export async function ensurePostgres(home: Home, notify: (message: string) => void): Promise<string> {
   const { data } = home.postgres;
-  const binaries = await findPostgresBinaries();
-  const user = await postgresUser(data, [binaries.postgres, data]);
+  const user = await postgresUser(data);
+  const binaries = await postgresFor(user);
   const password = await ensurePassword(home.postgres.password);
-  const urlOf = (port: number | undefined, database: string) =>
-    `postgresql://${USER}:${password}@${LOOPBACK}:${port}/${database}`;
+  const urlAt = (port: number | undefined) =>
+    `postgresql://${ROLE}:${password}@${LOOPBACK}:${port}/${DATABASE}`;
 
   if (!(await exists(data))) {
     notify('Setting up a Postgres database');
-    await createCluster(data, binaries.initdb, password, user);
+    await createCluster(data, binaries, password, user).catch((cause) => {
+      throw new Error(`Setting up the embedded Postgres failed. ${REMEDY} ${messageOf(cause)}`, { cause });
+    });
   }
   const [port] = await ensureRunning({
     ...postgresEngine(home),
@@ -52,19 +52,19 @@ export async function ensurePostgres(home: Home, notify: (message: string) => vo
     portCount: 1,
     command: async ([port]) => ({
       argv: [
-        ...user.wrapper,
-        binaries.postgres,
-        ...['-D', data, '-p', String(port)],
+        ...[binaries.postgres, '-D', await nameOfWorkingDirectory(data, user), '-p', String(port)],
+        ...['-c', `${LOCATION}=${data}`],
         ...['-c', `listen_addresses=${LOOPBACK}`, '-c', 'unix_socket_directories='],
       ],
-      ...(user.ids && user.wrapper.length === 0 ? { user: user.ids } : {}),
+      cwd: data,
+      ...(user && { user }),
       env: await ignoreStalePid(home),
     }),
-    isReady: ([port]) => accepts(urlOf(port, 'postgres'), data),
+    isReady: ([port]) => accepts(urlAt(port), data),
     remedy: REMEDY,
   });
-  await ensureDatabase(urlOf(port, 'postgres'));
-  return urlOf(port, DATABASE);
+  await refuseSuperuser(urlAt(port), data);
+  return urlAt(port);
 }
 
 /**
@@ -90,69 +90,28 @@ async function ensurePassword(file: string): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-/**
- * Created in a temporary directory and moved into place when complete, so that a kill half-way leaves nothing that looks like
- * a cluster. The name is new each time, because the initdb of a killed process may still be writing to the last one.
- */
-async function createCluster(
-  data: string,
-  initdb: string,
-  password: string,
-  user: PostgresUser,
-): Promise<void> {
-  const temporary = await mkdtemp(`${data}.new-`);
-  const passwordFile = join(temporary, 'password');
-  await writeFile(passwordFile, password, { mode: 0o600 });
-  if (user.ids) {
-    await chown(passwordFile, user.ids.uid, user.ids.gid);
-    await chown(temporary, user.ids.uid, user.ids.gid);
-  }
-
-  const [program = initdb, ...args] = [
-    ...user.wrapper,
-    initdb,
-    ...['--pgdata', join(temporary, 'data'), '--username', USER, '--pwfile', passwordFile],
-    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8'],
-    // The same collation on every machine, whatever locales it has.
-    ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
-  ];
-  try {
-    await run(program, args, user.wrapper.length === 0 ? { ...user.ids } : {});
-  } catch (cause) {
-    throw new Error(`Setting up the embedded Postgres failed. ${REMEDY} ${reasonOf(cause)}`, { cause });
-  }
-  await rename(join(temporary, 'data'), data);
-  await removeTemporaries(data);
-}
-
-async function removeTemporaries(data: string): Promise<void> {
-  for (const name of await readdir(dirname(data))) {
-    if (!name.startsWith(`${basename(data)}.new-`)) continue;
-    await rm(join(dirname(data), name), { recursive: true, force: true, maxRetries: 20 });
-  }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
-}
-
 /** Whether the server accepts our password and serves our data directory. Any other server on that port fails one of the two. */
 async function accepts(url: string, data: string): Promise<boolean> {
   try {
     return await withClient(url, async (client) => {
-      const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
-      return rows[0]?.data_directory === data;
+      const { rows } = await client.query<{ [LOCATION]: string }>(`SHOW ${LOCATION}`);
+      return rows[0]?.[LOCATION] === data;
     });
   } catch {
     return false;
   }
 }
 
-async function ensureDatabase(url: string): Promise<void> {
-  await withClient(url, async (client) => {
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
-  });
+/** A home from before Amble had a role of its own: there it connects as the superuser. */
+async function refuseSuperuser(url: string, data: string): Promise<void> {
+  const { rows } = await withClient(url, (client) =>
+    client.query<{ rolsuper: boolean }>('SELECT rolsuper FROM pg_roles WHERE rolname = current_user'),
+  );
+  if (rows[0]?.rolsuper) {
+    throw new Error(
+      `The database in ${data} was set up by an older version of Amble, which connected as its superuser: move that directory away to start with an empty one.`,
+    );
+  }
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -174,19 +174,16 @@ describe('two starts at once', () => {
   });
 });
 
-/** Stops the process that creates the table `pages` until the lock is free. */
-const OBSTACLE = `
-  CREATE FUNCTION obstacle() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
-    IF to_regclass('pages') IS NOT NULL THEN PERFORM pg_advisory_xact_lock(1); END IF;
-  END $$;
-  CREATE EVENT TRIGGER obstacle ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION obstacle();`;
-
 test('a process killed during a migration leaves nothing of it, and the next one applies it', async () => {
-  await sql(OBSTACLE);
   const holder = await connect();
   await holder.query('SELECT pg_advisory_lock(1)');
   const program = new URL('../../dist/src/storage/migrate.js', import.meta.url).href;
-  const script = `import { migrate } from ${JSON.stringify(program)}; await migrate(${JSON.stringify(database.url)});`;
+  // The migration waits half-way for a lock that the test holds.
+  const script = `
+    import { migrate, readMigrations } from ${JSON.stringify(program)};
+    const obstacle = (script) => script.replace('CREATE TABLE "pages"', 'SELECT pg_advisory_xact_lock(1); $&');
+    const migrations = (await readMigrations()).map((one) => ({ ...one, script: obstacle(one.script) }));
+    await migrate(${JSON.stringify(database.url)}, { migrations });`;
   const killed = spawn(process.execPath, ['--input-type=module', '--eval', script]);
   const stopped = () =>
     sql("SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()");

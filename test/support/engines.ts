@@ -33,15 +33,21 @@ async function createDatabase(template: string): Promise<TestDatabase> {
   await asAdministrator(`CREATE DATABASE "${name}" ${template}`);
   return {
     url: withDatabase(inject('templateDatabaseUrl'), name),
-    drop: () => asAdministrator(`DROP DATABASE "${name}" WITH (FORCE)`),
+    // Not WITH (FORCE): if autovacuum is in the database, only a superuser may end it that way.
+    drop: () =>
+      asAdministrator(
+        `ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`,
+        `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}' AND usename = current_user`,
+        `DROP DATABASE "${name}"`,
+      ),
   };
 }
 
-async function asAdministrator(statement: string): Promise<void> {
+async function asAdministrator(...statements: string[]): Promise<void> {
   const client = new pg.Client(withDatabase(inject('templateDatabaseUrl'), 'postgres'));
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }
