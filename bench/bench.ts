@@ -2,6 +2,8 @@
  * `npm run bench [-- NAME]`: compares Amble with the best this machine can do, in the same run. Ratios can be compared
  * between machines; absolute figures cannot.
  */
+import { BadInput } from '../src/core/errors.ts';
+import { crowd } from './crowd.ts';
 import { frontier } from './frontier.ts';
 import { parse } from './parse.ts';
 import { polite } from './polite.ts';
@@ -18,6 +20,7 @@ const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
   scale,
   stalls,
   workers,
+  crowd,
 };
 
 const name = process.argv[2] ?? 'rate';
@@ -26,5 +29,11 @@ if (bench === undefined) {
   console.error(`Unknown benchmark "${name}". Choose one of ${Object.keys(BENCHES).join(', ')}.`);
   process.exitCode = 2;
 } else {
-  await bench(...process.argv.slice(3));
+  try {
+    await bench(...process.argv.slice(3));
+  } catch (error) {
+    if (!(error instanceof BadInput)) throw error;
+    console.error(error.message);
+    process.exitCode = 2;
+  }
 }

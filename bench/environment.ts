@@ -1,9 +1,9 @@
 /** The environment of benchmarks that run crawls: temporary embedded engines, workers and a client. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { type AmbleConfig, loadConfig } from '../src/config/index.ts';
@@ -14,25 +14,35 @@ import { type Proof, prove } from '../src/verify/index.ts';
 import { startWorker } from '../src/worker/worker.ts';
 import { cancelCrawlUpdate } from '../workflows/messages.ts';
 import { type PlainWeb, startPlainWeb } from './plain-web.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { startWorkerProcess, type WorkerOptions, type WorkerProcess } from './worker-process.ts';
 
 export interface BenchEnvironment {
   config: AmbleConfig;
   address: string;
   client: Client;
   db: Database;
+  /** Starts a crawl of these seeds on the added workers, otherwise on one in this process. */
+  start(crawlId: string, input: CrawlInput): Promise<WorkflowHandle>;
   /**
-   * Crawls hosts with these numbers of pages, on the added workers, otherwise on one in this process. `isDone`: the crawl is
-   * cancelled as soon as this returns true; unset: it runs to its end.
+   * Crawls hosts with these numbers of pages. `isDone`: the crawl is cancelled as soon as this returns true; unset: it runs to its end.
    */
   crawl(
     crawlId: string,
     pagesOf: readonly number[],
-    input: { delay: string; maxPages?: number; concurrency?: number; traps?: { maxPerDirectory: null } },
+    input: Omit<CrawlInput, 'seeds' | 'resolve'>,
     isDone?: (web: PlainWeb) => boolean,
   ): Promise<CrawlRun>;
   /** Starts one more worker process. */
-  addWorker(): Promise<WorkerProcess>;
+  addWorker(options?: WorkerOptions): Promise<WorkerProcess>;
+}
+
+interface CrawlInput {
+  seeds: readonly string[];
+  resolve: readonly string[];
+  delay: string;
+  maxPages?: number;
+  concurrency?: number;
+  traps?: { maxPerDirectory: null };
 }
 
 export interface CrawlRun {
@@ -42,12 +52,20 @@ export interface CrawlRun {
 
 const POLL_INTERVAL_MS = 100;
 
+/** Of the installation, as its workers and its crawls find them in its configuration file. */
+const SETTINGS = { allowNetwork: ['127.0.0.0/8'], logLevel: 'warn' };
+
 export const log = (message: string): void => console.error(message);
 
-export async function withEnvironment(work: (environment: BenchEnvironment) => Promise<void>): Promise<void> {
+/** `settings`: in addition to those of every benchmark, or instead of them. */
+export async function withEnvironment(
+  work: (environment: BenchEnvironment) => Promise<void>,
+  settings: Record<string, unknown> = {},
+): Promise<void> {
   // Before a worker installs its own: its log would mix with the results.
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
+  await writeFile(join(home, 'amble.config.json'), JSON.stringify({ ...SETTINGS, ...settings }));
   const engines = await startEngines({ home, isolated: true, notify: log });
   const connection = await Connection.connect({ address: engines.temporal.address });
   const db = openDatabase(engines.databaseUrl);
@@ -55,29 +73,30 @@ export async function withEnvironment(work: (environment: BenchEnvironment) => P
   const config = loadConfig({ env: {}, cwd: home, flags: { home } });
   let worker: ReturnType<typeof startWorker> | undefined;
   const workerProcesses: WorkerProcess[] = [];
+  const start: BenchEnvironment['start'] = async (crawlId, input) => {
+    if (workerProcesses.length === 0) {
+      worker ??= startWorker({
+        config,
+        temporal: engines.temporal,
+        databaseUrl: engines.databaseUrl,
+        log: pino({ level: config.logLevel }, pino.destination(2)),
+      });
+    }
+    await worker;
+    const { taskQueue } = config;
+    return client.workflow.start('Crawl', { taskQueue, workflowId: crawlId, args: [input] });
+  };
   try {
     await work({
       config,
       address: engines.temporal.address,
       client,
       db,
+      start,
       async crawl(crawlId, pagesOf, input, isDone) {
-        if (workerProcesses.length === 0) {
-          worker ??= startWorker({
-            config,
-            temporal: engines.temporal,
-            databaseUrl: engines.databaseUrl,
-            log: pino({ level: 'warn' }, pino.destination(2)),
-          });
-        }
-        await worker;
         const web = await startPlainWeb(crawlId, pagesOf);
         const began = performance.now();
-        const handle = await client.workflow.start('Crawl', {
-          taskQueue: config.taskQueue,
-          workflowId: crawlId,
-          args: [{ seeds: web.seeds, resolve: web.resolve, allowNetwork: ['127.0.0.0/8'], ...input }],
-        });
+        const handle = await start(crawlId, { seeds: web.seeds, resolve: web.resolve, ...input });
         if (isDone !== undefined) {
           while (!isDone(web)) await sleep(POLL_INTERVAL_MS);
           await handle.executeUpdate(cancelCrawlUpdate);
@@ -86,8 +105,8 @@ export async function withEnvironment(work: (environment: BenchEnvironment) => P
         web.stop();
         return { web, seconds: (performance.now() - began) / 1_000 };
       },
-      async addWorker() {
-        const added = await startWorkerProcess(home);
+      async addWorker(options) {
+        const added = await startWorkerProcess(home, options);
         workerProcesses.push(added);
         return added;
       },

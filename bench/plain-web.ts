@@ -3,7 +3,7 @@
  * page may link to has several such hubs.
  */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from './loopback.ts';
 
 export interface PlainWeb {
   seeds: string[];
@@ -14,8 +14,15 @@ export interface PlainWeb {
   stop(): void;
 }
 
-/** `pagesOf[i]` is the number of pages of host i, including its front page. `name` distinguishes the hosts of two webs. */
-export async function startPlainWeb(name: string, pagesOf: readonly number[]): Promise<PlainWeb> {
+/**
+ * `pagesOf[i]` is the number of pages of host i, including its front page; `addressOf(i)` its address on loopback. `name`
+ * distinguishes the hosts of two webs.
+ */
+export async function startPlainWeb(
+  name: string,
+  pagesOf: readonly number[],
+  addressOf: (host: number) => string = () => '127.0.0.1',
+): Promise<PlainWeb> {
   const hosts = new Map(pagesOf.map((pages, i) => [`h${i}.${name}.test`, pages]));
   const arrivals = new Map<string, number[]>();
   const server = createServer((request, response) => {
@@ -34,14 +41,13 @@ export async function startPlainWeb(name: string, pagesOf: readonly number[]): P
       `<title>${pathname}</title><p>A page. <a href="/">Home</a><ul>${linksOf(number, pages)}</ul>`,
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const names = [...hosts.keys()];
   return {
     seeds: [...hosts].flatMap(([name, pages]) =>
       hubsOf(pages).map((path) => `http://${name}:${port}${path}`),
     ),
-    resolve: names.map((name) => `${name}:127.0.0.1`),
+    resolve: names.map((name, i) => `${name}:${addressOf(i)}`),
     arrivals,
     stop: () => {
       server.closeAllConnections();
