@@ -27,8 +27,8 @@ const WARM_UP_SECONDS = 15;
 const NETWORK = 1;
 const POLL_INTERVAL_MS = 100;
 
-/** Hostile hosts cause warnings, which would mix with the results. */
-const SETTINGS = { logLevel: 'error' };
+/** Hostile hosts cause warnings, which would mix with the results. On loopback the limits per address apply as on the web. */
+const SETTINGS = { logLevel: 'error', address: { exempt: [] } };
 
 export async function crowd(...args: string[]): Promise<void> {
   const options = readOptions(args);
