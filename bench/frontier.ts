@@ -118,12 +118,12 @@ class FrontierCrawl {
     const pageId = this.admitted.shift() ?? (await this.admitFirst('nobody'));
     await touchPage(this.db, pageId, STALLED_AFTER_MS);
     await recordAttempt(this.db, this.settings, 'host', this.success(pageId));
-    const next = await admit(this.db, { ...this.admission(pageId), domains: [HOST] });
+    const { pages: next } = await admit(this.db, { ...this.admission(pageId), domains: [HOST] });
     this.admitted.push(...next.map((page) => page.pageId));
   }
 
   private async admitFirst(by: string): Promise<string> {
-    const pages = await admit(this.db, { ...this.admission(by), domains: null });
+    const { pages } = await admit(this.db, { ...this.admission(by), domains: null });
     this.admitted.push(...pages.map(({ pageId }) => pageId));
     const first = this.admitted.shift();
     if (first === undefined) throw new Error('The frontier is empty: nothing was admitted.');

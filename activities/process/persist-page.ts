@@ -12,7 +12,6 @@ import type { ParsedDocument } from '../../src/html/index.ts';
 import { admit } from '../../src/storage/frontier/admit.ts';
 import { admitSitemaps } from '../../src/storage/frontier/admit-sitemaps.ts';
 import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
-import { hasNoAdmittedPages } from '../../src/storage/frontier/sweep.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
 import type { Recorded } from '../../src/storage/pages/page-row.ts';
 import {
@@ -69,15 +68,14 @@ async function persist(
     domains: [...new Set(domains)],
   };
   if (settings.sitemaps) await admitSitemaps(deps.db, admission);
-  const start = await admit(deps.db, {
+  const { pages: start, wasIdle } = await admit(deps.db, {
     ...admission,
     window: settings.window,
     warmup: settings.warmup,
     // Otherwise many hosts that are found together would all fill their windows at the same moment.
     maxPerDomain: Math.ceil(settings.window / 2),
   });
-  if (!continues && start.length === 0 && (await hasNoAdmittedPages(deps.db, input.crawlId)))
-    await requestSweep(deps, input.crawlId);
+  if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
   return { continues, start };
 }
 

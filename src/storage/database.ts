@@ -2,7 +2,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
-import { BY_INDEX, createRawSql, type OnStatement, type RawSql, TYPES } from './raw-sql.ts';
+import { BY_INDEX, createRawSql, IN_INDEX_ORDER, type OnStatement, type RawSql, TYPES } from './raw-sql.ts';
 
 export type Database = Omit<PrismaClient, keyof RawSql> & RawSql;
 
@@ -17,13 +17,15 @@ const QUERY_TIMEOUT_MS = 60_000;
 
 export interface DatabaseOptions {
   connections?: number;
+  /** Its statements may sort what they read. */
+  forReports?: boolean;
   /** For tests that inspect the statements. */
   onStatement?: OnStatement;
 }
 
 export function openDatabase(
   databaseUrl: string,
-  { connections = 10, onStatement = () => {} }: DatabaseOptions = {},
+  { connections = 10, forReports = false, onStatement = () => {} }: DatabaseOptions = {},
 ): Database {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -32,7 +34,7 @@ export function openDatabase(
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     types: TYPES,
-    onConnect: (client) => client.query(BY_INDEX),
+    onConnect: (client) => client.query(forReports ? BY_INDEX : `${BY_INDEX}; ${IN_INDEX_ORDER}`),
   });
   // An idle connection broke. The next query opens another one, or reports why it cannot.
   pool.on('error', () => {});

@@ -17,7 +17,7 @@ export interface RawSql extends Queries {
   inTransaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
 }
 
-/** Called with every statement before it is sent. */
+/** Called with every statement before it is sent, BEGIN and COMMIT included. */
 export type OnStatement = (statement: { text: string; values: unknown[] }) => void;
 
 /** Prepared statements per connection. Amble has far fewer; this only limits the damage of a mistake. */
@@ -35,10 +35,13 @@ const MAX_DEADLOCK_RETRIES = 3;
 export const BY_INDEX = 'SET enable_seqscan = off; SET jit = off';
 
 /**
- * A page with 10,000 links on a busy machine takes less than this timeout. Sorting is off for the same reason as scans: rows that a
- * step wants in the order of an index are read from that index.
+ * Set on the connections of all but reports, for the same reason: rows that a step wants in the order of an index are read from
+ * that index. A report of few rows, in the order of an index of all pages, would read that whole index.
  */
-const BEGIN = "BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL enable_sort = off";
+export const IN_INDEX_ORDER = 'SET enable_sort = off';
+
+/** A page with 10,000 links on a busy machine takes less than this timeout. */
+const BEGIN = "BEGIN; SET LOCAL statement_timeout = '30s'";
 
 export function createRawSql(pool: pg.Pool, onStatement: OnStatement): RawSql {
   const run = createRunner(onStatement);
@@ -47,7 +50,7 @@ export function createRawSql(pool: pg.Pool, onStatement: OnStatement): RawSql {
     async inTransaction(work) {
       for (let time = 1; ; time += 1) {
         try {
-          return await transaction(pool, (client) =>
+          return await transaction(pool, onStatement, (client) =>
             work(createQueries((statement) => run(client, statement))),
           );
         } catch (error) {
@@ -59,15 +62,23 @@ export function createRawSql(pool: pg.Pool, onStatement: OnStatement): RawSql {
   };
 }
 
-async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function transaction<T>(
+  pool: pg.Pool,
+  onStatement: OnStatement,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
+  const send = (text: string) => {
+    onStatement({ text, values: [] });
+    return client.query(text);
+  };
   // A broken connection rejects the statement that is running, or the next one.
   const ignore = (): void => {};
   client.on('error', ignore);
   try {
-    await client.query(BEGIN);
+    await send(BEGIN);
     const result = await work(client);
-    await client.query('COMMIT');
+    await send('COMMIT');
     client.release();
     return result;
   } catch (error) {

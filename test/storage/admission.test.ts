@@ -70,6 +70,19 @@ test('a repeated admission returns the open pages it admitted before, and admits
   expect(again.map(({ pageId }) => pageId)).not.toContain(done?.pageId);
 });
 
+test('an admission that runs twice at the same moment returns the same pages twice', async () => {
+  const crawl = await startCrawl(db(), { window: 2 });
+  await crawl.add(...numbered(5));
+  const [one, other] = await inARace(
+    db(),
+    2,
+    () => crawl.admit('persist-2'),
+    (tx) => tx.$queryRaw`SELECT 1 FROM crawl_domains WHERE crawl_id = ${crawl.id} FOR UPDATE`,
+  );
+  expect(one).toHaveLength(2);
+  expect(other).toEqual(one);
+});
+
 test('a window is refilled when half of it is free, several pages at a time', async () => {
   const crawl = await startCrawl(db(), { window: 4 });
   await crawl.add(...numbered(10));

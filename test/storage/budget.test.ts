@@ -21,8 +21,11 @@ test('concurrent admissions and endings keep the reservation count correct', asy
   await crawl.add(...numbered(60, 'a.test'), ...numbered(60, 'b.test'));
   const pages = await crawl.admit();
   expect(pages).toHaveLength(30);
-  await inARace<unknown>(db(), 20, (n) =>
-    n < 15 ? crawl.record(pages[n], { report: failure() }) : crawl.admit(),
+  await inARace<unknown>(
+    db(),
+    20,
+    (n) => (n < 15 ? crawl.record(pages[n], { report: failure() }) : crawl.admit()),
+    (tx) => tx.$queryRaw`SELECT 1 FROM crawls WHERE id = ${crawl.id} FOR NO KEY UPDATE`,
   );
   const { Queued = 0, Failed } = await crawl.statuses();
   expect(Failed).toBe(15);

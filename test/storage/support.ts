@@ -128,8 +128,15 @@ export class TestCrawl {
     });
   }
 
-  admit(by: string = randomUUID(), domains: Admission['domains'] = null): Promise<AdmittedPage[]> {
-    return admit(this.db, { crawlId: this.id, ...this.settings, admissionId: by, domains });
+  async admit(
+    by: string = randomUUID(),
+    domains: Admission['domains'] = null,
+    maxPerDomain?: number,
+  ): Promise<AdmittedPage[]> {
+    const { id: crawlId, settings } = this;
+    const atMost = maxPerDomain === undefined ? {} : { maxPerDomain };
+    const admission = { crawlId, ...settings, ...atMost, admissionId: by, domains };
+    return (await admit(this.db, admission)).pages;
   }
 
   /** By default a successful first attempt. */

@@ -57,7 +57,7 @@ interface Store {
 
 async function openStore(config: AmbleConfig): Promise<Store | null> {
   if (config.databaseUrl !== null) {
-    const db = openDatabase(config.databaseUrl);
+    const db = openDatabase(config.databaseUrl, { forReports: true });
     return { db, close: () => db.$disconnect() };
   }
   const home = homeAt(config.home);
@@ -65,7 +65,7 @@ async function openStore(config: AmbleConfig): Promise<Store | null> {
   if (!(await isRunning(postgresEngine(home))))
     writeErr(`Starting the database in ${config.home} to read from it; it stops afterwards.`);
   const engines = await startDatabase({ home: config.home, notify: writeErr });
-  const db = openDatabase(engines.databaseUrl);
+  const db = openDatabase(engines.databaseUrl, { forReports: true });
   return {
     db,
     async close() {

@@ -47,7 +47,7 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
       supervise: options.worker !== null,
     });
     closers.push(() => engines.stop());
-    const db = openDatabase(engines.databaseUrl);
+    const db = openDatabase(engines.databaseUrl, { forReports: true });
     closers.push(() => db.$disconnect());
     await claimPolitenessKey(db, config.politenessKey);
     const { address, namespace } = engines.temporal;

@@ -55,32 +55,46 @@ export interface Admission {
   maxPerDomain?: number;
 }
 
-/** Admits pages while there is room, and returns all pages with this admission id that have not started. */
-export async function admit(db: Database, admission: Admission): Promise<AdmittedPage[]> {
+export interface Admitted {
+  /** All pages with this admission id that have not started. */
+  pages: AdmittedPage[];
+  /** No page of the crawl had a workflow before this admission. */
+  wasIdle: boolean;
+}
+
+/** Admits pages while there is room. */
+export async function admit(db: Database, admission: Admission): Promise<Admitted> {
   let room = MAX_ADMITTED;
-  const domains = await domainsToFill(db, admission);
+  const { domains, isRepeated, wasIdle } = await domainsToFill(db, admission);
+  if (domains.length === 0 && !isRepeated) return { pages: [], wasIdle };
   for (const [i, domain] of domains.entries()) {
     // Each domain gets its share, or the first in the alphabet would take everything.
     const share = Math.min(admission.maxPerDomain ?? room, Math.ceil(room / (domains.length - i)));
     if (share === 0) break;
     room -= await admitDomain(db, admission, domain, share);
   }
+  // Not only those of this call: the same step may be running a second time.
   const rows = await db.$queryRaw<AdmittedRow[]>`
     SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admission_id = ${admission.admissionId} AND status = 'Queued'
     ORDER BY priority, rank, id`;
-  return rows.map(toAdmittedPage);
+  return { pages: rows.map(toAdmittedPage), wasIdle };
+}
+
+/** What an admission finds. */
+interface Room {
+  /** Domains whose window is at most half full, and that have pages to fill it with. */
+  domains: string[];
+  warmedUp: boolean;
+  /** Pages were admitted with this id before. */
+  isRepeated: boolean;
+  wasIdle: boolean;
 }
 
 /** The call that ends a crawl's warm-up admits pages of all domains: they have been waiting for it. */
-async function domainsToFill(db: Database, admission: Admission): Promise<string[]> {
-  const { crawlId, warmup } = admission;
-  const found = await domainsWithRoom(db, admission);
-  const isCold = found.some(({ warmed_up }) => !warmed_up);
-  const rows =
-    isCold && (await endWarmup(db, crawlId, warmup))
-      ? await domainsWithRoom(db, { ...admission, domains: null })
-      : found;
-  return rows.map(({ domain }) => domain);
+async function domainsToFill(db: Database, admission: Admission): Promise<Room> {
+  const room = await findRoom(db, admission);
+  const endsWarmup = !room.warmedUp && (await endWarmup(db, admission.crawlId, admission.warmup));
+  return endsWarmup ? findRoom(db, { ...admission, domains: null }) : room;
 }
 
 /** The domains that an admission considers: those it was given, or all domains of the crawl. */
@@ -91,31 +105,39 @@ export function candidateDomains(crawlId: string, domains: readonly string[] | n
 }
 
 /**
- * Domains whose window is at most half full: filling them starts several pages in one workflow task instead of one task
+ * Finds domains whose window is at most half full: filling them starts several pages in one workflow task instead of one task
  * per page. Read without a lock, so that not every page that links to a busy domain locks its row.
  */
-async function domainsWithRoom(
-  db: Database,
-  { crawlId, window, domains }: Admission,
-): Promise<{ domain: string; warmed_up: boolean }[]> {
-  const query = Prisma.sql`
-    SELECT candidate.domain, (SELECT warmed_up FROM crawls WHERE id = ${crawlId}) FROM (${candidateDomains(crawlId, domains)}) AS candidate
-    WHERE (SELECT true FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
-             AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
-           ORDER BY p.priority, p.rank, p.id LIMIT 1)
-      AND (SELECT count(*) FROM (${queuedPages(crawlId, Prisma.sql`candidate.domain`, window)}) AS queued) <= ${Math.floor(window / 2)}
-    ORDER BY candidate.domain LIMIT ${MAX_ADMITTED}`;
-  return db.inTransaction((tx) => tx.$queryRaw<{ domain: string; warmed_up: boolean }[]>(query));
+async function findRoom(db: Database, { crawlId, window, domains, admissionId }: Admission): Promise<Room> {
+  const [room] = await db.$queryRaw<Room[]>`
+    SELECT warmed_up AS "warmedUp", ${noPageAdmitted(crawlId)} AS "wasIdle",
+           EXISTS (SELECT 1 FROM pages WHERE admission_id = ${admissionId} AND status = 'Queued') AS "isRepeated",
+           ARRAY(SELECT candidate.domain FROM (${candidateDomains(crawlId, domains)}) AS candidate
+                 WHERE (SELECT true FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
+                          AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
+                        ORDER BY p.priority, p.rank, p.id LIMIT 1)
+                   AND ${countQueued(crawlId, Prisma.sql`candidate.domain`, window)} <= ${Math.floor(window / 2)}
+                 ORDER BY candidate.domain LIMIT ${MAX_ADMITTED}) AS domains
+    FROM crawls WHERE id = ${crawlId}`;
+  return room ?? { domains: [], warmedUp: true, isRepeated: false, wasIdle: true };
+}
+
+/** Whether no page has a workflow. Pending pages may still be admitted. */
+export function noPageAdmitted(crawlId: string): Prisma.Sql {
+  return Prisma.sql`
+    (NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND status = 'Queued')
+     AND NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND status = 'Waiting'))`;
 }
 
 /**
- * The queued pages of a domain, up to the window. Ordered, and compared by BETWEEN, so that only their own index fits: while the
- * planner takes the crawl for tiny, any index of the crawl looks as good, and all of it would be read for each domain.
+ * The number of queued pages of a domain, up to the window. Ordered, and compared by BETWEEN, so that only their own index fits:
+ * while the planner takes the crawl for tiny, any index of the crawl looks as good, and all of it would be read for each domain.
  */
-function queuedPages(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
+function countQueued(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
   return Prisma.sql`
-    SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'
-    ORDER BY q.domain LIMIT ${window}`;
+    (SELECT count(*) FROM (
+       SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'
+       ORDER BY q.domain LIMIT ${window}) AS queued)`;
 }
 
 async function admitDomain(
@@ -129,20 +151,23 @@ async function admitDomain(
       SELECT c.status::text, c.max_pages, c.warmed_up FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
       WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
     if (crawl?.status !== 'Running') return 0;
-    // A separate statement: only one that starts after the lock was taken sees what the last holder admitted.
-    const ready = await tx.$queryRaw<{ id: bigint }[]>`
-      SELECT id FROM pages
-      WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_attempt_at IS NULL AND kind = 'page'
-        AND (${crawl.warmed_up} OR is_seed)
-      ORDER BY priority, rank, id
-      LIMIT least(${atMost}, ${window} - (SELECT count(*) FROM (${queuedPages(crawlId, Prisma.sql`${domain}`, window)}) AS queued))
-      FOR UPDATE SKIP LOCKED`;
-    const affordable = crawl.max_pages === null ? ready.length : await reserve(tx, crawlId, ready.length);
+    const hasBudget = crawl.max_pages !== null;
+    const affordable = hasBudget ? await reserve(tx, crawlId, atMost) : atMost;
     if (affordable === 0) return 0;
-    return tx.$executeRaw`
+    // A separate statement: only one that starts after the lock was taken sees what the last holder admitted.
+    const admitted = await tx.$executeRaw`
       UPDATE pages SET status = 'Queued', admission_id = ${admissionId}, updated_at = now(),
                        check_at = now() + ${FIRST_TOUCH_WITHIN_MS} * interval '1 millisecond'
-      WHERE id = ANY(${ready.slice(0, affordable).map((row) => row.id)}::bigint[])`;
+      WHERE id = ANY(ARRAY(
+        SELECT id FROM pages
+        WHERE crawl_id = ${crawlId} AND domain = ${domain} AND status = 'Pending' AND next_attempt_at IS NULL AND kind = 'page'
+          AND (${crawl.warmed_up} OR is_seed)
+        ORDER BY priority, rank, id
+        LIMIT least(${affordable}, ${window} - ${countQueued(crawlId, Prisma.sql`${domain}`, window)})
+        FOR UPDATE SKIP LOCKED))`;
+    const unused = affordable - admitted;
+    if (hasBudget && unused > 0) await refund(tx, crawlId, unused);
+    return admitted;
   });
 }
 
@@ -151,13 +176,12 @@ async function admitDomain(
  * refer to the crawl, do not wait for each other.
  */
 async function reserve(tx: Queries, crawlId: string, wanted: number): Promise<number> {
-  if (wanted === 0) return 0;
-  const [budget] = await tx.$queryRaw<{ left: number }[]>`
-    SELECT (max_pages - pages_reserved) AS left FROM crawls WHERE id = ${crawlId} FOR NO KEY UPDATE`;
-  const got = Math.max(0, Math.min(wanted, budget?.left ?? 0));
-  if (got > 0)
-    await tx.$executeRaw`UPDATE crawls SET pages_reserved = pages_reserved + ${got} WHERE id = ${crawlId}`;
-  return got;
+  const [budget] = await tx.$queryRaw<{ got: number }[]>`
+    WITH budget AS (
+      SELECT id, least(${wanted}::int, max_pages - pages_reserved) AS got FROM crawls WHERE id = ${crawlId} FOR NO KEY UPDATE)
+    UPDATE crawls SET pages_reserved = pages_reserved + got FROM budget WHERE crawls.id = budget.id AND got > 0
+    RETURNING got`;
+  return budget?.got ?? 0;
 }
 
 /** Returns the reservation of a page that was admitted but not fetched. */

@@ -4,7 +4,14 @@ import { isOpen, type PageStatus } from '../../core/outcome.ts';
 import type { AdmittedPage } from '../../core/page-input.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import type { Database } from '../database.ts';
-import { ADMITTED_COLUMNS, type AdmittedRow, admit, FIRST_TOUCH_WITHIN_MS, toAdmittedPage } from './admit.ts';
+import {
+  ADMITTED_COLUMNS,
+  type AdmittedRow,
+  admit,
+  FIRST_TOUCH_WITHIN_MS,
+  noPageAdmitted,
+  toAdmittedPage,
+} from './admit.ts';
 import { admitSitemaps } from './admit-sitemaps.ts';
 
 /** Rows that one sweep checks; the next one checks the rest. */
@@ -32,7 +39,9 @@ export async function admitDue(
       SELECT id FROM pages WHERE crawl_id = ${crawlId} AND status = 'Pending' AND next_attempt_at <= now()
       ORDER BY next_attempt_at LIMIT ${MAX_ROWS} FOR UPDATE SKIP LOCKED)`;
   if (settings.sitemaps) await admitSitemaps(db, { crawlId, admissionId, domains: null });
-  return admit(db, { crawlId, window: settings.window, warmup: settings.warmup, admissionId, domains: null });
+  const { window, warmup } = settings;
+  const { pages } = await admit(db, { crawlId, window, warmup, admissionId, domains: null });
+  return pages;
 }
 
 /** Pages that have not been touched in time and whose workflow is gone: they are to be started again. */
@@ -86,12 +95,9 @@ function sum(rows: readonly { count: number }[]): number {
   return rows.reduce((total, { count }) => total + count, 0);
 }
 
-/** Whether no page has a workflow. Pending pages may still be admitted. */
 export async function hasNoAdmittedPages(db: Database, crawlId: string): Promise<boolean> {
-  const [row] = await db.$queryRaw<{ quiet: boolean }[]>`
-    SELECT NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND status = 'Queued')
-       AND NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND status = 'Waiting') AS quiet`;
-  return row?.quiet ?? true;
+  const [row] = await db.$queryRaw<{ idle: boolean }[]>`SELECT ${noPageAdmitted(crawlId)} AS idle`;
+  return row?.idle ?? true;
 }
 
 /** Cancels pending pages if the budget is spent and no page in progress could return some of it. */
