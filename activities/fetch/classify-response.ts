@@ -17,7 +17,7 @@ import {
   type ResponseHeaders,
 } from '../../src/http/index.ts';
 import { readDirectives } from '../../src/robots/index.ts';
-import type { CachedCopy } from '../../src/storage/pages/cached-copy.ts';
+import type { CachedCopy } from '../../src/storage/pages/fetch-context.ts';
 import { normaliseRedirect } from '../../src/urls/index.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
 import type { ContentPolicy } from './content-policy.ts';

@@ -4,7 +4,7 @@ import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { type AllowedBy, type AttemptReport, reportWithoutRequest } from '../../src/core/attempt.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import { type Exchange, type FetchMemory, identityHeaders, isTimeout } from '../../src/http/index.ts';
-import { type CachedCopy, findCachedCopy } from '../../src/storage/pages/cached-copy.ts';
+import type { CachedCopy } from '../../src/storage/pages/fetch-context.ts';
 import type { ContentStore } from '../../src/worker/content-store.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
@@ -21,7 +21,7 @@ export async function fetchDocument(
   input: FetchInput,
   lease: LeaseKeeper,
   memory: FetchMemory,
-  allowedBy: AllowedBy,
+  { allowedBy, copy }: { allowedBy: AllowedBy; copy: CachedCopy | null },
 ): Promise<FetchOutcome> {
   const { settings } = await deps.crawlOf(input.crawlId);
   // A body that cannot be stored is not requested: the site would have to send it again.
@@ -33,7 +33,7 @@ export async function fetchDocument(
     };
   }
   const policy = contentPolicyFor(settings, { sitemap: input.sitemap === true });
-  const earlier = await usableCopy(deps, policy, input.url);
+  const earlier = await ifUsable(deps, policy, copy);
   const sent = await sendWithLease(deps, input, lease, {
     url: input.url,
     headers: {
@@ -105,13 +105,12 @@ export function forbiddenReport(message: string): AttemptReport {
   return reportWithoutRequest('Rejected', 'forbidden', message, Date.now());
 }
 
-/** Looked up before the lease is due. "Not modified" would be worth nothing without the body. */
-async function usableCopy(
-  { db, store }: Deps,
+/** "Not modified" would be worth nothing without the body. */
+async function ifUsable(
+  { store }: Deps,
   policy: ContentPolicy,
-  url: string,
+  copy: CachedCopy | null,
 ): Promise<CachedCopy | null> {
-  const copy = await findCachedCopy(db, url);
   if (copy === null || policy.kindOf(copy.type) === null) return null;
   return (await store.has(copy.contentHash)) ? copy : null;
 }

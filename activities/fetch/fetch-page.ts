@@ -5,9 +5,9 @@
 import { Context } from '@temporalio/activity';
 import type { Activities, FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { messageOf } from '../../src/core/errors.ts';
-import type { FetchMemory } from '../../src/http/index.ts';
+import { type FetchMemory, productToken } from '../../src/http/index.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
-import { crawlStatus } from '../../src/storage/crawls.ts';
+import { readFetchContext } from '../../src/storage/pages/fetch-context.ts';
 import { releaseRobotsClaim } from '../../src/storage/robots.ts';
 import { hostnameOf, originOf, siteOf } from '../../src/urls/index.ts';
 import { readClocks } from '../../src/worker/server-clock.ts';
@@ -57,23 +57,28 @@ async function useLease(
   lease: LeaseKeeper,
   memory: FetchMemory,
 ): Promise<FetchOutcome> {
-  const status = await crawlStatus(deps.db, input.crawlId);
-  if (status !== 'Running') {
+  const { crawlStatus, robots, copy } = await readFetchContext(deps.db, {
+    crawlId: input.crawlId,
+    url: input.url,
+    reader: { domain: input.domain, agent: productToken(deps.config.userAgent) },
+  });
+  if (crawlStatus !== 'Running') {
     // Its page stops: another crawl's page must not wait for it to read robots.txt.
     if (input.robotsHop !== null) await releaseRobotsClaim(deps.db, input.robotsHop.origin);
-    return { kind: 'refused', reason: `the crawl is ${status}` };
+    return { kind: 'refused', reason: `the crawl is ${crawlStatus}` };
   }
   if (input.robotsHop !== null) return fetchRobots(deps, input, lease, memory, input.robotsHop);
   const decision = await decideByRobots(deps, {
     pageId: input.pageId,
     url: input.url,
     domain: input.domain,
+    robots,
     lease: input.lease,
     justTried: input.ask.atFront,
   });
   switch (decision.kind) {
     case 'fetch':
-      return fetchDocument(deps, input, lease, memory, decision.allowedBy);
+      return fetchDocument(deps, input, lease, memory, { allowedBy: decision.allowedBy, copy });
     case 'read-robots': {
       const origin = originOf(input.url);
       return fetchRobots(deps, input, lease, memory, {

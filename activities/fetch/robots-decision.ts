@@ -5,7 +5,7 @@ import type { Lease } from '../../src/core/slot-protocol.ts';
 import { productToken } from '../../src/http/index.ts';
 import { type RobotsAnswer, robotsUrl } from '../../src/robots/index.ts';
 import { pageAgeMs } from '../../src/storage/pages/page-row.ts';
-import { lookUpRobots } from '../../src/storage/robots.ts';
+import { lookUpRobots, type RobotsRow, readRulesText } from '../../src/storage/robots.ts';
 import { originOf } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 
@@ -22,6 +22,8 @@ export interface PageToDecide {
   pageId: string;
   url: string;
   domain: string;
+  /** The row of the page's origin. */
+  robots: RobotsRow | null;
   lease: Pick<Lease, 'notBefore' | 'minGapMs'>;
   /** The page has just spent a slot on robots.txt: old rules will do, or it would never get any further. */
   justTried: boolean;
@@ -35,13 +37,13 @@ const CLAIM_SLACK_MS = 10_000;
 
 export async function decideByRobots(
   deps: Pick<Deps, 'db' | 'config' | 'robotsRules'>,
-  { pageId, url, domain, lease, justTried }: PageToDecide,
+  { pageId, url, domain, robots, lease, justTried }: PageToDecide,
 ): Promise<RobotsDecision> {
   const origin = originOf(url);
   const { config, db, robotsRules } = deps;
   const agent = productToken(config.userAgent);
   const asked = { origin, domain, agent, claimMs: claimMs(deps), acceptStale: justTried };
-  const stored = await lookUpRobots(db, asked);
+  const stored = await lookUpRobots(db, asked, robots);
   switch (stored.kind) {
     case 'claimed':
       return { kind: 'read-robots' };
@@ -57,9 +59,11 @@ export async function decideByRobots(
       return { kind: 'deferred', until: stored.until, reason: stored.why };
     case 'rules': {
       const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
-      if (stored.body === null) return fetch;
-      const text = { origin, token: agent, fetchedAt: stored.fetchedAt, text: stored.body };
-      const rules = robotsRules.get(text);
+      if (!stored.hasText) return fetch;
+      const { rulesId } = stored;
+      const rules = await robotsRules.get({ origin, token: agent, rulesId }, () =>
+        readRulesText(db, rulesId),
+      );
       const answer = rules.check(url);
       if (answer !== 'allowed') return { kind: 'disallowed', reason: disallowedBy(origin, answer) };
       const requiredMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);

@@ -58,12 +58,12 @@ interface RobotsSource {
   origin: string;
   token: string;
   /** Distinguishes one version of the text from the next. */
-  fetchedAt: number;
-  text: string;
+  rulesId: string;
 }
 
 export interface RobotsRulesCache {
-  get(source: RobotsSource): RobotsRules;
+  /** Reads the text only if its rules are not cached: it may have 500 KiB. */
+  get(source: RobotsSource, readText: () => Promise<string>): Promise<RobotsRules>;
 }
 
 /** About a thousand sites; up to a hundred megabytes of memory if every line of them is a rule. */
@@ -79,12 +79,13 @@ const MAX_ORIGINS = 10_000;
 export function createRobotsRulesCache(maxCharacters = MAX_CHARACTERS): RobotsRulesCache {
   const cache = new LRUCache<string, RobotsRules>({ max: MAX_ORIGINS, maxSize: maxCharacters });
   return {
-    get(source) {
-      const key = `${source.origin} ${source.token} ${source.fetchedAt}`;
+    async get(source, readText) {
+      const key = `${source.token} ${source.rulesId}`;
       const known = cache.get(key);
       if (known !== undefined) return known;
-      const rules = parseRobots(source.text, source);
-      cache.set(key, rules, { size: Math.max(1, source.text.length) });
+      const text = await readText();
+      const rules = parseRobots(text, source);
+      cache.set(key, rules, { size: Math.max(1, text.length) });
       return rules;
     },
   };

@@ -80,14 +80,6 @@ export async function checkAllPagesSoon(db: Database, id: string): Promise<void>
     UPDATE pages SET check_at = now() WHERE crawl_id = ${id} AND status IN ('Queued', 'Waiting')`;
 }
 
-/** Cheaper than the whole record: this is read before every fetch. */
-export async function crawlStatus(db: Database, id: string): Promise<CrawlRecord['status'] | 'unknown'> {
-  const [row] = await db.$queryRaw<
-    { status: CrawlRecord['status'] }[]
-  >`SELECT status::text FROM crawls WHERE id = ${id}`;
-  return row?.status ?? 'unknown';
-}
-
 /**
  * While the row says Paused, nothing is admitted, and a page that gets a slot or wakes up returns to the frontier. Returns false
  * if the crawl has ended, is being cancelled, or does not exist.

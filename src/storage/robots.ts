@@ -3,15 +3,16 @@ import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
 
 export type StoredRobots =
-  /** Rules to apply. `body` null: the origin has no robots.txt, so everything is allowed. */
-  | { kind: 'rules'; body: string | null; fetchedAt: number; rulesId: string }
+  /** Rules to apply. `hasText` false: the origin has no robots.txt, so everything is allowed. */
+  | { kind: 'rules'; hasText: boolean; fetchedAt: number; rulesId: string }
   /** The caller must fetch it now: no other page will until the claim expires. */
   | { kind: 'claimed' }
   /** No page may be fetched before `until`: robots.txt is being fetched, or was unavailable. */
   | { kind: 'deferred'; until: number; why: string; beingFetched: boolean; failingForMs: number };
 
-interface RobotsRow {
-  body: string | null;
+/** Without the text, which may have 500 KiB: see `readRulesText`. */
+export interface RobotsRow {
+  has_text: boolean;
   rules_id: bigint | null;
   fetched_at: Date | null;
   fresh: boolean;
@@ -35,16 +36,19 @@ export interface RobotsLookup extends RobotsReader {
 }
 
 /**
- * Looks the rules up, and claims the fetch if it is due: if they are stale, or were read for another domain or product token.
- * Old rules stay in force until the refresh succeeds.
+ * Decides by the row, as it was read a moment ago, and claims the fetch if it is due: if the rules are stale, or were read for
+ * another domain or product token. Old rules stay in force until the refresh succeeds.
  */
-export async function lookUpRobots(db: Database, lookup: RobotsLookup): Promise<StoredRobots> {
+export async function lookUpRobots(
+  db: Database,
+  lookup: RobotsLookup,
+  row: RobotsRow | null,
+): Promise<StoredRobots> {
   const { origin, acceptStale = false } = lookup;
-  const row = await readRow(db, origin, lookup);
   const known = row && (row.fresh || acceptStale) ? rulesIn(row) : null;
   if (known) return known;
   if (await claim(db, lookup)) return { kind: 'claimed' };
-  const now = await readRow(db, origin, lookup);
+  const now = await readRobotsRow(db, origin, lookup);
   const stale = now ? rulesIn(now) : null;
   if (stale) return stale;
   const retryAt = now?.retry_at?.getTime() ?? 0;
@@ -61,17 +65,38 @@ export async function lookUpRobots(db: Database, lookup: RobotsLookup): Promise<
   };
 }
 
-function rulesIn({ body, fetched_at, rules_id }: RobotsRow): Extract<StoredRobots, { kind: 'rules' }> | null {
+function rulesIn({
+  has_text: hasText,
+  fetched_at,
+  rules_id,
+}: RobotsRow): Extract<StoredRobots, { kind: 'rules' }> | null {
   if (fetched_at === null || rules_id === null) return null;
-  return { kind: 'rules', body, fetchedAt: fetched_at.getTime(), rulesId: rules_id.toString() };
+  return { kind: 'rules', hasText, fetchedAt: fetched_at.getTime(), rulesId: rules_id.toString() };
 }
 
-async function readRow(db: Database, origin: string, reader: RobotsReader): Promise<RobotsRow | undefined> {
+export async function readRobotsRow(
+  db: Database,
+  origin: string,
+  reader: RobotsReader,
+): Promise<RobotsRow | null> {
   const [row] = await db.$queryRaw<RobotsRow[]>`
-    SELECT body, rules_id, fetched_at, ${isFresh(reader)} AS fresh, retry_at, claimed_until, error,
-           ${FAILING_FOR_MS} AS failing_for_ms
-    FROM robots WHERE origin = ${origin}`;
-  return row;
+    SELECT ${robotsColumns(reader)} FROM robots WHERE origin = ${origin}`;
+  return row ?? null;
+}
+
+/** The columns of a `RobotsRow`, of the table `robots`. */
+export function robotsColumns(reader: RobotsReader): Prisma.Sql {
+  return Prisma.sql`
+    robots.body IS NOT NULL AS has_text, robots.rules_id, robots.fetched_at, ${isFresh(reader)} AS fresh, robots.retry_at,
+    robots.claimed_until, robots.error, ${FAILING_FOR_MS} AS failing_for_ms`;
+}
+
+/** Rules never change: with another text they have another id. */
+export async function readRulesText(db: Database, rulesId: string): Promise<string> {
+  const [rules] = await db.$queryRaw<{ body: string | null }[]>`
+    SELECT body FROM robots_rules WHERE id = ${BigInt(rulesId)}`;
+  if (!rules) throw new Error(`There are no robots.txt rules with the id ${rulesId}.`);
+  return rules.body ?? '';
 }
 
 const FAILING_FOR_MS = Prisma.sql`coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8`;

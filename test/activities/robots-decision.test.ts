@@ -3,28 +3,30 @@ import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createRobotsRulesCache } from '../../src/robots/index.ts';
-import { lookUpRobots, saveRobotsRules } from '../../src/storage/robots.ts';
+import { lookUpRobots, readRobotsRow, saveRobotsRules } from '../../src/storage/robots.ts';
 import { useDatabase } from '../storage/support.ts';
 
-const db = useDatabase();
+const sent: string[] = [];
+const db = useDatabase(({ text }) => sent.push(text));
 const config = loadConfig({ env: {}, cwd: '/', flags: { maxCrawlDelay: '20s' } });
 const origin = 'http://slow.test';
 const robotsRules = createRobotsRulesCache();
 const reader = { domain: 'slow.test', agent: 'Amble' };
 
 async function rulesAre(body: string): Promise<void> {
-  await lookUpRobots(db(), { origin, ...reader, claimMs: 1_000 });
+  await lookUpRobots(db(), { origin, ...reader, claimMs: 1_000 }, null);
   const kept = { body, statusCode: 200, freshMs: 60_000, maxCrawlDelayMs: config.throttle.maxCrawlDelayMs };
   await saveRobotsRules(db(), origin, { ...reader, ...kept });
 }
 
-const decide = (notBefore: number, minGapMs: number, path = '/') =>
+const decide = async (notBefore: number, minGapMs: number, path = '/') =>
   decideByRobots(
     { db: db(), config, robotsRules },
     {
       pageId: '1',
       url: origin + path,
       domain: 'slow.test',
+      robots: await readRobotsRow(db(), origin, reader),
       lease: { notBefore, minGapMs },
       justTried: false,
     },
@@ -54,4 +56,18 @@ test('the reason says whether a rule disallows a page, or the rules are too cost
     kind: 'disallowed',
     reason: 'Disallowed by http://slow.test/robots.txt: its rules are too costly to evaluate for this URL.',
   });
+});
+
+test('the text of a robots.txt is read once, also if it is fetched again unchanged', async () => {
+  const readsOfText = () => sent.filter((text) => /SELECT body FROM robots_rules/.test(text)).length;
+  const before = readsOfText();
+  await rulesAre('User-agent: *\nDisallow: /once');
+  for (let n = 0; n < 3; n += 1)
+    expect(await decide(Date.now(), 0, '/once')).toMatchObject({ kind: 'disallowed' });
+  await rulesAre('User-agent: *\nDisallow: /once');
+  expect(await decide(Date.now(), 0, '/once')).toMatchObject({ kind: 'disallowed' });
+  expect(readsOfText()).toBe(before + 1);
+  await rulesAre('User-agent: *\nDisallow: /twice');
+  expect(await decide(Date.now(), 0, '/once')).toMatchObject({ kind: 'fetch' });
+  expect(readsOfText()).toBe(before + 2);
 });

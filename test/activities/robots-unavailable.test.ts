@@ -4,7 +4,7 @@ import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { deferOrigin } from '../../activities/fetch/robots-unavailable.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createRobotsRulesCache } from '../../src/robots/index.ts';
-import { lookUpRobots } from '../../src/storage/robots.ts';
+import { lookUpRobots, readRobotsRow } from '../../src/storage/robots.ts';
 import { HOUR_MS, startCrawl, useDatabase } from '../storage/support.ts';
 
 const db = useDatabase();
@@ -22,7 +22,7 @@ async function pageOf(host: string, knownForMs: number): Promise<string> {
 /** The host's robots.txt answered 503 to another page this long ago, and was not requested since. */
 async function failedOnce(host: string, agoMs: number): Promise<void> {
   const origin = `http://${host}`;
-  await lookUpRobots(db(), { origin, domain: host, agent: 'Amble', claimMs: 1_000 });
+  await lookUpRobots(db(), { origin, domain: host, agent: 'Amble', claimMs: 1_000 }, null);
   await failAgain(host, await pageOf(host, agoMs));
   await db().$executeRaw`
     UPDATE robots SET retry_at = retry_at - ${agoMs} * interval '1 millisecond',
@@ -36,13 +36,14 @@ const failAgain = (host: string, pageId: string) =>
   );
 
 /** Asked while the backoff after the last failure is running. */
-const decide = (host: string, pageId: string) =>
+const decide = async (host: string, pageId: string) =>
   decideByRobots(
     { db: db(), config, robotsRules: createRobotsRulesCache() },
     {
       pageId,
       url: `http://${host}/`,
       domain: host,
+      robots: await readRobotsRow(db(), `http://${host}`, { domain: host, agent: 'Amble' }),
       lease: { notBefore: Date.now(), minGapMs: 1_000 },
       justTried: false,
     },

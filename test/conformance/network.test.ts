@@ -86,7 +86,7 @@ describe('the network layer', () => {
     const origins = new Map(seeds.map((url) => [new URL(url).origin, new URL(url).hostname]));
     for (const [origin, domain] of origins) {
       const reader = { domain, agent: productToken(amble.config.userAgent) };
-      await lookUpRobots(amble.db, { origin, ...reader, claimMs: 60_000 });
+      await lookUpRobots(amble.db, { origin, ...reader, claimMs: 60_000 }, null);
       await saveRobotsRules(amble.db, origin, { ...reader, ...NO_RULES });
     }
     const names = seeds.map((url) => new URL(url).hostname).filter((name) => name.endsWith(web.host('')));

@@ -33,7 +33,7 @@ describe('the page of an odd document, and the links it leads to', () => {
     // robots.txt is known and empty, so that only the documents are tested.
     for (const name of names) {
       const reader = { domain: `${name}.${suffix}`, agent: productToken(amble.config.userAgent) };
-      await lookUpRobots(amble.db, { origin: origin(name), ...reader, claimMs: 60_000 });
+      await lookUpRobots(amble.db, { origin: origin(name), ...reader, claimMs: 60_000 }, null);
       await saveRobotsRules(amble.db, origin(name), { ...reader, ...NO_RULES });
     }
     const result = await amble.crawl({

@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest';
 import type { AttemptReport } from '../../src/core/attempt.ts';
-import { findCachedCopy } from '../../src/storage/pages/cached-copy.ts';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { inARace, numbered, startCrawl, success, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
-function content(contentHash: string, more: { etag?: string; lastModified?: string } = {}): AttemptReport {
-  const { etag = null, lastModified = null } = more;
+function content(contentHash: string): AttemptReport {
   const found = {
     kind: 'document',
     contentHash,
     contentType: 'text/html; charset=utf-8',
     bytes: 10,
-    etag,
-    lastModified,
+    etag: null,
+    lastModified: null,
     contentLanguage: null,
     directives: { noindex: false, nofollow: false },
   } as const;
@@ -70,27 +68,4 @@ test('the content of a file is recorded like that of a document', async () => {
     contentHash: 'ee',
     contentType: 'application/pdf',
   });
-});
-
-test('the cached copy is the newest one with a validator, from any crawl', async () => {
-  const url = 'http://validated.test/';
-  const visit = async (report: AttemptReport) => {
-    const crawl = await startCrawl(db());
-    await crawl.record(await crawl.admitted(url), { report });
-  };
-  await visit(content('f0'));
-  expect(await findCachedCopy(db(), url)).toBeNull();
-  await visit({ ...content('f1', { etag: '"1"' }), finishedAt: 1_000 });
-  await visit({ ...content('f2', { lastModified: 'Sun, 01 Mar 2026 12:00:00 GMT' }), finishedAt: 2_000 });
-  expect(await findCachedCopy(db(), url)).toEqual({
-    contentHash: 'f2',
-    contentType: 'text/html; charset=utf-8',
-    type: 'text/html',
-    bytes: 10,
-    etag: null,
-    lastModified: 'Sun, 01 Mar 2026 12:00:00 GMT',
-    noindex: false,
-    nofollow: false,
-  });
-  expect(await findCachedCopy(db(), 'http://never-seen.test/')).toBeNull();
 });

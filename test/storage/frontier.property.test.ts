@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOpen, OUTCOMES } from '../../src/core/outcome.ts';
 import { isRetryable } from '../../src/core/retry-policy.ts';
-import { crawlStatus, setPaused } from '../../src/storage/crawls.ts';
+import { readCrawl, setPaused } from '../../src/storage/crawls.ts';
 import { cancelIdlePages, startCancelling } from '../../src/storage/frontier/cancel.ts';
 import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
@@ -74,7 +74,8 @@ test('whatever happens, no page is lost or entered twice, the counts add up, and
       for (const { atOnce, hourPasses } of rounds) {
         const pages = before;
         const stands =
-          (await crawlStatus(db(), crawl.id)) === 'Paused' && atOnce.every(({ kind }) => kind !== 'resume');
+          (await readCrawl(db(), crawl.id)).status === 'Paused' &&
+          atOnce.every(({ kind }) => kind !== 'resume');
         await Promise.all(atOnce.map((step) => perform(crawl, pages, step)));
         const after = await crawl.pages();
         expectNothingLost(before, after);

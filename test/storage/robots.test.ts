@@ -5,6 +5,8 @@ import {
   hasRobotsTxt,
   lookUpRobots,
   type RobotsReader,
+  readRobotsRow,
+  readRulesText,
   releaseRobotsClaim,
   saveRobotsFailure,
   saveRobotsRules,
@@ -30,8 +32,13 @@ beforeEach(() => {
 });
 
 const READER = { domain: 'robots.test', agent: 'Amble' };
-const consult = (more: Partial<RobotsReader> & { acceptStale?: boolean } = {}) =>
-  lookUpRobots(db(), { origin, ...READER, claimMs: CLAIM_MS, ...more });
+/** With the text of the rules, if there are any. */
+const consult = async (more: Partial<RobotsReader> & { acceptStale?: boolean } = {}) => {
+  const lookup = { origin, ...READER, claimMs: CLAIM_MS, ...more };
+  const stored = await lookUpRobots(db(), lookup, await readRobotsRow(db(), origin, lookup));
+  if (stored.kind !== 'rules') return stored;
+  return { ...stored, body: stored.hasText ? await readRulesText(db(), stored.rulesId) : null };
+};
 const rules = (
   body: string | null,
   freshMs = HOUR_MS,
