@@ -186,7 +186,7 @@ test('the same new hosts found by many pages at once are counted once', async ()
   await expectCounted(crawl, { '*.evil.com': 5 });
 });
 
-test('a page whose links lead to known hosts, or beyond the limit, costs no statement more than without limits', async () => {
+test('the limits cost a page with new links to other hosts one statement, and one more if a host is let in', async () => {
   const costOf = async (limits: Partial<TrapLimits>, ...urls: string[]) => {
     const { crawl, admitted } = await begin(limits, 'http://seed.org/', 'http://seed.org/2');
     await crawl.record(admitted[0], { parsed: linksTo(...endless(3), 'http://h0.evil.com:81/') });
@@ -194,10 +194,13 @@ test('a page whose links lead to known hosts, or beyond the limit, costs no stat
     await crawl.record(admitted[1], { parsed: linksTo(...urls) });
     return sent.length - before;
   };
-  const known = [...endless(3), 'http://h1.evil.com/more', 'http://h0.evil.com:81/more'];
+  const known = [...endless(3), 'http://h0.evil.com:81/'];
   const few = { maxHostsPerSite: 3, maxPortsPerHost: 1 };
-  const cost = await costOf({}, ...known);
-  expect(await costOf(few, ...known)).toBe(cost);
-  expect(await costOf(few, ...known, ...endless(9), 'http://h0.evil.com:82/')).toBe(cost);
-  expect(await costOf({ ...few, maxHostsPerSite: 4 }, ...known, ...endless(4))).toBe(cost + 1);
+  expect(await costOf(few, ...known)).toBe(await costOf({}, ...known));
+  const found = ['http://seed.org/new', 'http://h1.evil.com/new', 'http://h0.evil.com:81/new'];
+  const cost = await costOf({}, ...found);
+  expect(await costOf(few, ...found)).toBe(cost + 1);
+  expect(await costOf(few, ...found, ...endless(9), 'http://h0.evil.com:82/')).toBe(cost + 1);
+  expect(await costOf({ ...few, maxHostsPerSite: 4 }, ...found, ...endless(4))).toBe(cost + 2);
+  expect(await costOf(few, 'http://seed.org/new')).toBe(await costOf({}, 'http://seed.org/new'));
 });

@@ -16,15 +16,13 @@ interface Found<T> {
   foundOn: string;
   pages: readonly T[];
   skip: (reason: SkipReason) => void;
-  /** A statement to send in the same round trip as the first one of this function: then known hosts cost none. */
-  alongside?: Prisma.Sql;
 }
 
 /** The pages on hosts and ports that the crawl knows or lets in now. */
 export async function withinHostBounds<T extends { url: string }>(
   tx: Queries,
   { traps }: Limits,
-  { crawlId, foundOn, pages, skip, alongside }: Found<T>,
+  { crawlId, foundOn, pages, skip }: Found<T>,
 ): Promise<T[]> {
   const keyed = pages.map((page) => ({ page, key: hostKey(page.url) }));
   // By key, because a page may have thousands of links to one host, and it takes time to find the site of each.
@@ -34,12 +32,7 @@ export async function withinHostBounds<T extends { url: string }>(
     [...urls].map(([key, url]) => [key, { host: hostBound(url, traps), port: portBound(url, traps) }]),
   );
   const all = [...bounds.values()];
-  const fresh = await findNew(
-    tx,
-    crawlId,
-    distinct(all.flatMap(({ host, port }) => [host, port])),
-    alongside,
-  );
+  const fresh = await findNewHosts(tx, crawlId, distinct(all.flatMap(({ host, port }) => [host, port])));
   const refused = await letIn(tx, crawlId, fresh, distinct(all.map(({ host }) => host)));
   const reachable = all.filter(({ host }) => host === null || !refused.has(host.host));
   for (const port of await letIn(tx, crawlId, fresh, distinct(reachable.map(({ port }) => port))))
@@ -75,18 +68,9 @@ export async function letInUncounted(
 type NewHosts = ReadonlyMap<string, boolean>;
 
 /** Those that the crawl does not know. Subqueries in place of joins: planned as a join, all hosts of the crawl may be read. */
-async function findNew(
-  tx: Queries,
-  crawlId: string,
-  bounds: readonly HostBound[],
-  alongside: Prisma.Sql | undefined,
-): Promise<NewHosts> {
-  if (bounds.length === 0) {
-    if (alongside !== undefined) await tx.$executeRaw(alongside);
-    return new Map();
-  }
+async function findNewHosts(tx: Queries, crawlId: string, bounds: readonly HostBound[]): Promise<NewHosts> {
+  if (bounds.length === 0) return new Map();
   const rows = await tx.$queryRaw<{ host: string; is_full: boolean }[]>`
-    ${alongside === undefined ? Prisma.empty : Prisma.sql`WITH alongside AS (${alongside})`}
     SELECT host, coalesce((SELECT host_count FROM crawl_host_counts WHERE crawl_id = ${crawlId} AND group_name = met.group_name)
                           >= quota, false) AS is_full
     FROM ${met(bounds)}

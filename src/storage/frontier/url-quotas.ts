@@ -5,8 +5,10 @@
  */
 import type { CrawlSettings } from '../../core/settings.ts';
 import { domainQuota, quotaOf, type SkipReason, type UrlQuota } from '../../urls/index.ts';
+import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
 import type { NewPage } from './insert-pages.ts';
+import { isKnown } from './new-urls.ts';
 
 /** The pages within their quotas: that of their directory, query or calendar first, then that of their domain. */
 export async function withinQuotas<T extends NewPage>(
@@ -72,12 +74,7 @@ async function countUrls<T extends CountedUrl>(
                   ${urls.map(({ quota }) => quota.hash.toString('hex'))}::text[],
                   ${urls.map(({ quota }) => quota.name)}::text[], ${urls.map(({ quota }) => quota.limit)}::int[])
            WITH ORDINALITY AS url (hash, group_hash, group_name, quota, nr)
-      WHERE NOT coalesce(
-        -- Asks for the first row from here on, which only the unique index can answer: while the planner takes the crawl
-        -- for tiny, any index of the crawl looks as good for a comparison by equality.
-        (SELECT (crawl_id, url_hash) = (${crawlId}, decode(url.hash, 'hex')) FROM pages
-         WHERE (crawl_id, url_hash) >= (${crawlId}, decode(url.hash, 'hex'))
-         ORDER BY crawl_id, url_hash LIMIT 1), false)),
+      WHERE NOT ${isKnown(crawlId, Prisma.sql`decode(url.hash, 'hex')`)}),
     judged AS (
       -- A subquery, because for a join the planner may read all counts of the crawl.
       SELECT fresh.*, nth + coalesce((SELECT url_count FROM crawl_url_counts known

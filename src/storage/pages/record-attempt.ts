@@ -75,8 +75,8 @@ function recordAtomically(
     // A Pending page has no workflow, and no reservation in the budget.
     const admitted = isAdmitted(page);
     if (repeated || !admitted) return { continues: admitted, domains: [page.domain] };
-    await insertAttempt(tx, page, done);
     if (done.retryAt !== null) {
+      await tx.$executeRaw`WITH ${insertsOf(page, done)} SELECT`;
       const reason = `attempt ${done.attempt} of ${settings.retry.maximumAttempts}: ${done.report.error ?? done.report.outcome}`;
       const continues = await deferPage(tx, settings, page, {
         until: done.retryAt,
@@ -110,24 +110,21 @@ export async function closePage(
   });
 }
 
-/** Attempt and request in one statement, because this is the hottest path. */
-async function insertAttempt(tx: Queries, page: PageRow, done: AttemptToRecord): Promise<void> {
+/** The attempt and its request, as parts of another statement, because this is the hottest path. */
+function insertsOf(page: PageRow, done: AttemptToRecord): Prisma.Sql {
   const { report, attempt } = done;
   const startedAt = report.request === null ? null : new Date(report.request.startedAt);
-  const insert = Prisma.sql`
+  const attempted = Prisma.sql`attempted AS (
     INSERT INTO page_crawls (page_id, attempt, outcome, status_code, error_kind, error, priority, started_at, finished_at,
                              slot_wait_ms, latency_ms, bytes, next_attempt_at)
     VALUES (${page.id}, ${attempt}, ${report.outcome}::outcome, ${report.statusCode}::int, ${report.errorKind}, ${report.error},
             ${page.priority}, ${startedAt}::timestamptz, ${new Date(report.finishedAt)}, ${done.slotWaitMs}::int,
             ${report.latencyMs}::int, ${report.bytes}::int,
             ${done.retryAt === null ? null : new Date(done.retryAt)}::timestamptz)
-    ON CONFLICT (page_id, attempt) DO NOTHING`;
-  if (report.request === null) {
-    await tx.$executeRaw(insert);
-    return;
-  }
+    ON CONFLICT (page_id, attempt) DO NOTHING)`;
+  if (report.request === null) return attempted;
   const request = requestRow({ ...report.request, purpose: 'page', crawlId: page.crawl_id, pageId: page.id });
-  await tx.$executeRaw`WITH attempted AS (${insert}) ${request}`;
+  return Prisma.sql`${attempted}, requested AS (${request})`;
 }
 
 type RequestRow = RequestRecord & { purpose: 'page' | 'robots'; crawlId: string; pageId: bigint };
@@ -164,8 +161,9 @@ async function finishPage(
   settings: CrawlSettings,
   unit: PolitenessUnit,
   page: PageRow,
-  { report, attempt, parsed }: AttemptToRecord,
+  done: AttemptToRecord,
 ): Promise<string[]> {
+  const { report, attempt, parsed } = done;
   const { found } = report;
   const redirectTo = found.kind === 'redirect' ? found.to : (parsed?.refreshTo ?? null);
   const status: FinalStatus = redirectTo === null ? finalStatusOf(report.outcome) : 'Redirected';
@@ -173,6 +171,7 @@ async function finishPage(
   const redirect = redirectTo === null ? null : await followRedirect(tx, settings, unit, page, redirectTo);
   const linked = parsed === null ? null : await registerLinks(tx, settings, unit, page, parsed.links);
   await tx.$executeRaw`
+    WITH ${insertsOf(page, done)}
     UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_attempt_at = NULL,
       status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null},
       description = ${parsed?.description ?? null}, canonical_url = ${parsed?.canonical ?? null},

@@ -1,4 +1,4 @@
-/** Stores every outbound link, and adds those in scope to the frontier. */
+/** Stores every outbound link, and adds those in scope that are new to the frontier. */
 import type { CrawlSettings } from '../../core/settings.ts';
 import {
   countSkip,
@@ -10,6 +10,7 @@ import {
 } from '../../urls/index.ts';
 import { withinHostBounds } from '../frontier/host-bounds.ts';
 import { insertPages, newPage } from '../frontier/insert-pages.ts';
+import { findNew } from '../frontier/new-urls.ts';
 import { withinQuotas } from '../frontier/url-quotas.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
@@ -53,12 +54,12 @@ export async function registerLinks(
     if (reason !== null) skip(reason);
     return reason === null;
   });
+  const found = await findNew(tx, page.crawl_id, followed, store);
   const onHosts = await withinHostBounds(tx, settings, {
     crawlId: page.crawl_id,
     foundOn: page.url,
-    pages: followed.map(({ link, hash }) => newPage(settings, unit, link.url, page.keyword, hash)),
+    pages: found.map(({ link, hash }) => newPage(settings, unit, link.url, page.keyword, hash)),
     skip,
-    alongside: store,
   });
   const pages = await withinQuotas(tx, settings, page.crawl_id, onHosts, skip);
   await insertPages(tx, {
