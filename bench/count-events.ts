@@ -1,4 +1,4 @@
-/** Counts history events, which are what a Temporal server costs its users. */
+/** Counts history events and workflow tasks, which are what a Temporal server costs its users. */
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { Database } from '../src/storage/database.ts';
@@ -8,6 +8,9 @@ export interface EventCounts {
   perPage: number;
   maxPerPage: number;
   throttlePerPage: number;
+  /** Workflow tasks. */
+  tasksPerPage: number;
+  throttleTasksPerPage: number;
 }
 
 /** Of pages that were fetched at the first attempt and did not fetch robots.txt. */
@@ -19,26 +22,34 @@ export async function countEvents(client: Client, db: Database, crawlId: string)
     pageWorkflowId(crawlId, { url, urlHash: Buffer.from(url_hash).toString('hex') }),
   );
   const domains = await db.crawlDomain.findMany({ where: { crawlId } });
-  const counts = await eventsOfAll(client, ids);
-  const throttles = await eventsOfAll(
+  const histories = await countAll(client, ids);
+  const throttles = await countAll(
     client,
     domains.map(({ domain }) => throttleId(domain)),
   );
   const requests = await db.request.count({ where: { crawlId } });
   return {
-    perPage: sum(counts) / counts.length,
-    maxPerPage: Math.max(...counts),
-    throttlePerPage: sum(throttles) / requests,
+    perPage: sum(histories, 'events') / ids.length,
+    maxPerPage: Math.max(...histories.map(({ events }) => events)),
+    throttlePerPage: sum(throttles, 'events') / requests,
+    tasksPerPage: sum(histories, 'tasks') / ids.length,
+    throttleTasksPerPage: sum(throttles, 'tasks') / requests,
   };
 }
 
-async function eventsOfAll(client: Client, workflowIds: readonly string[]): Promise<number[]> {
+interface HistoryCounts {
+  events: number;
+  tasks: number;
+}
+
+async function countAll(client: Client, workflowIds: readonly string[]): Promise<HistoryCounts[]> {
   return pLimit(10).map(workflowIds, async (workflowId) => {
-    const { historyLength } = await client.workflow.getHandle(workflowId).describe();
-    return historyLength;
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    const tasks = events?.filter((event) => event.workflowTaskCompletedEventAttributes) ?? [];
+    return { events: events?.length ?? 0, tasks: tasks.length };
   });
 }
 
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
+function sum(counts: readonly HistoryCounts[], what: keyof HistoryCounts): number {
+  return counts.reduce((total, count) => total + count[what], 0);
 }

@@ -3,6 +3,7 @@
  * many hosts takes at least as long as its largest host. Also measures whether a huge host slows down small ones.
  */
 
+import { countEvents } from './count-events.ts';
 import { type BenchEnvironment, type CrawlRun, log, verifyCrawls, withEnvironment } from './environment.ts';
 import type { PlainWeb } from './plain-web.ts';
 import { checkResult, median, medianOf, printResult } from './results.ts';
@@ -49,6 +50,13 @@ async function efficiency(environment: BenchEnvironment): Promise<void> {
   const whole = (bound / (run.seconds * 1_000)).toFixed(3);
   printResult('whole crawl', `${run.seconds.toFixed(1)} s from start to end: ${whole}`);
   printResult('tightest gap recorded', seconds(await tightestGap(environment, crawlId)));
+  const counts = await countEvents(environment.client, db, crawlId);
+  const eventsRemark = { digits: 1, remark: `${counts.maxPerPage} at most` };
+  checkResult('events per page', counts.perPage, { atMost: 22 }, eventsRemark);
+  checkResult('throttle events / page', counts.throttlePerPage, { atMost: 6 }, { digits: 1 });
+  const tasks = counts.tasksPerPage + counts.throttleTasksPerPage;
+  const parts = `${counts.tasksPerPage.toFixed(2)} + ${counts.throttleTasksPerPage.toFixed(2)} of the throttle`;
+  checkResult('tasks per page', tasks, { atMost: 4.8 }, { digits: 2, remark: parts });
 }
 
 /** By the recorded times of sending, which the guarantee is about; arrivals add the jitter of the network. */
