@@ -12,8 +12,8 @@ import type { ContentStore } from '../src/worker/content-store.ts';
 import type { DependencyHealth } from '../src/worker/dependency-health.ts';
 import type { EventLoopLag } from '../src/worker/event-loop-lag.ts';
 import type { FetchSlots } from '../src/worker/fetch-slots.ts';
-import type { LocalRequestStarts } from '../src/worker/local-request-starts.ts';
-import type { ServerClock } from '../src/worker/server-clock.ts';
+import type { GateWaits } from '../src/worker/gate-waits.ts';
+import type { HeldReports } from './slot/held-reports.ts';
 
 export interface Deps {
   config: AmbleConfig;
@@ -25,8 +25,8 @@ export interface Deps {
   fetchSlots: FetchSlots;
   bodyMemory: BodyMemory;
   robotsRules: RobotsRulesCache;
-  clock: ServerClock;
-  starts: LocalRequestStarts;
+  gateWaits: GateWaits;
+  reports: HeldReports;
   parse: Parse;
   lag: EventLoopLag;
   log: Logger;

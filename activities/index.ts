@@ -8,7 +8,7 @@ import { createRecordRobotsUnavailable } from './fetch/robots-unavailable.ts';
 import { createPersistPage, createRecordRequest } from './process/persist-page.ts';
 import { createProcessPage } from './process/process-page.ts';
 import { createReadSitemap } from './process/read-sitemap.ts';
-import { createAcquireSlot } from './slot/acquire-slot.ts';
+import { createAcquireSlot, createReleaseSlot } from './slot/acquire-slot.ts';
 
 export type { Deps } from './deps.ts';
 
@@ -26,6 +26,7 @@ export function createActivities(deps: Deps): ActivitiesByQueue {
     fetches: { fetchPage: createFetchPage(deps) },
     steps: {
       acquireSlot: createAcquireSlot(deps),
+      releaseSlot: createReleaseSlot(deps),
       persistPage: createPersistPage(deps),
       processPage: createProcessPage(deps),
       readSitemap: createReadSitemap(deps),
@@ -34,7 +35,7 @@ export function createActivities(deps: Deps): ActivitiesByQueue {
       ...createCrawlSteps(deps),
     },
     throttles: {
-      openDomain: ({ domain, bounds }) => openDomain(deps.db, domain, bounds),
+      openDomain: ({ domain }) => openDomain(deps.db, domain),
       saveDomain: ({ domain, epoch, stored }) => saveDomain(deps.db, domain, epoch, stored),
     },
   };

@@ -2,21 +2,17 @@
  * Every message between workflows, activities and people, defined once. Activities, the command line and tests send them by
  * these definitions; operators by their names, with the stock Temporal CLI.
  */
-import { ApplicationFailure } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CrawlStatus } from '../src/core/outcome.ts';
 import type { RobotsHop } from '../src/core/page-input.ts';
-import type { Ask, DelayRange, Lease, Release, RequestStart, SlotAnswer } from '../src/core/slot-protocol.ts';
-import type { QueuePosition } from '../src/throttle/queue-position.ts';
-import type { ThrottleView } from '../src/throttle/view.ts';
+import type { Ask, DelayRange, Release, SlotAnswer } from '../src/core/slot-protocol.ts';
+import type { PageSlot, ThrottleView } from '../src/throttle/view.ts';
 
-// To DomainThrottle. An update, because the page needs an answer at once: a lease, a position in the queue, or neither.
-// The nonce comes back with the answer: a repeated update gets the recorded answer, whose `now` is old.
-export const acquireUpdate = defineUpdate<SlotAnswer & { nonce: string }, [Ask, string]>('acquire');
-// Signals, because they report what has happened and need no answer.
-export const releaseSignal = defineSignal<[Release]>('release');
-export const startedSignal = defineSignal<[{ leaseId: string } & RequestStart]>('started');
-export const withdrawSignal = defineSignal<[{ ticket: string }]>('withdraw');
+// To DomainThrottle. An update, because the page needs an answer at once: a slot, or when to ask again. It brings the reports of
+// earlier requests along.
+export const acquireUpdate = defineUpdate<SlotAnswer, [Ask, Release[]]>('acquire');
+// A signal, because it reports what has happened and needs no answer. For reports that are urgent, or that no ask brought along.
+export const releaseSignal = defineSignal<[Release[]]>('release');
 // For operators: updates, because a bad value must come back with the reason.
 export const pauseUpdate = defineUpdate<ThrottleView, []>('pause');
 export const resumeUpdate = defineUpdate<ThrottleView, []>('resume');
@@ -24,12 +20,13 @@ export const resumeUpdate = defineUpdate<ThrottleView, []>('resume');
 export const setDelayUpdate = defineUpdate<ThrottleView, [string | DelayRange | null]>('setDelay');
 export const resetUpdate = defineUpdate<ThrottleView, []>('reset');
 export const stateQuery = defineQuery<ThrottleView>('state');
-// The position of the page with this workflow id.
-export const positionQuery = defineQuery<QueuePosition, [string]>('position');
+// The slot of the page with this workflow id.
+export const slotQuery = defineQuery<PageSlot, [string]>('slot');
 
 // To CrawlPage.
-export const grantedSignal = defineSignal<[Lease]>('granted');
-// The redirected robots.txt that the page waits for, possibly in another domain's queue; null: none.
+// An operator has changed its domain: the slot it waits for was taken back, or an earlier one may be free.
+export const askAgainSignal = defineSignal('askAgain');
+// The redirected robots.txt that the page waits for, possibly of another domain; null: none.
 export const robotsHopQuery = defineQuery<RobotsHop | null>('robotsHop');
 
 // To Crawl. "Sweep now": from a page that ended and found nothing else in progress.
@@ -53,9 +50,4 @@ export interface CrawlProgress {
   found: number;
   /** When the counts were taken, ISO 8601; null: not yet. */
   asOf: string | null;
-}
-
-/** Whether a signal failed because the workflow it was sent to has ended. */
-export function isReceiverGone(error: unknown): boolean {
-  return error instanceof ApplicationFailure && error.type === 'ExternalWorkflowExecutionNotFound';
 }

@@ -10,7 +10,6 @@ import { robotsUrl } from '../../src/robots/index.ts';
 import { readFetchContext } from '../../src/storage/pages/fetch-context.ts';
 import { releaseRobotsClaim } from '../../src/storage/robots.ts';
 import { hostnameOf, originOf, siteOf } from '../../src/urls/index.ts';
-import { readClocks } from '../../src/worker/server-clock.ts';
 import type { Deps } from '../deps.ts';
 import { LeaseKeeper } from '../slot/lease-keeper.ts';
 import { fetchDocument } from './fetch-document.ts';
@@ -21,7 +20,6 @@ import { blocked } from './robots-unavailable.ts';
 export function createFetchPage(deps: Deps): Activities['fetchPage'] {
   return async function fetchPage(input) {
     const context = Context.current();
-    deps.clock.observe(context.info.currentAttemptScheduledTimestampMs, readClocks());
     const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
     const memory = deps.bodyMemory.open(siteOf(hostnameOf(input.robotsHop?.url ?? input.url)));
     try {
@@ -73,11 +71,11 @@ async function useLease(
     url: input.url,
     domain: input.domain,
     robots,
-    lease: input.lease,
     justTried: input.ask.atFront,
   });
   switch (decision.kind) {
     case 'fetch':
+      lease.entrance.requireGap(decision.gapMs);
       return fetchDocument(deps, input, lease, memory, { allowedBy: decision.allowedBy, copy });
     case 'read-robots': {
       const origin = originOf(input.url);
@@ -89,7 +87,6 @@ async function useLease(
       });
     }
     case 'deferred':
-    case 'refused':
       return decision;
     case 'disallowed':
       return blocked(decision.reason);

@@ -1,7 +1,6 @@
 /** Decides after the grant, by the stored robots.txt of the page's origin, whether the page may be fetched. */
 import type { AllowedBy } from '../../src/core/attempt.ts';
 import { formatDuration } from '../../src/core/format.ts';
-import type { Lease } from '../../src/core/slot-protocol.ts';
 import { productToken } from '../../src/http/index.ts';
 import { type RobotsAnswer, robotsUrl } from '../../src/robots/index.ts';
 import { pageAgeMs } from '../../src/storage/pages/page-row.ts';
@@ -10,12 +9,11 @@ import { originOf } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 
 export type RobotsDecision =
-  | { kind: 'fetch'; allowedBy: AllowedBy }
+  /** `gapMs`: what the rules ask for, which the throttle may not know yet. */
+  | { kind: 'fetch'; allowedBy: AllowedBy; gapMs: number }
   /** The rules are missing or old, and this page is the one to fetch them. */
   | { kind: 'read-robots' }
   | { kind: 'deferred'; until: number; reason: string }
-  /** The lease has a shorter gap than the site now asks for: the next one will have the right one. */
-  | { kind: 'refused'; reason: string }
   | { kind: 'disallowed'; reason: string };
 
 export interface PageToDecide {
@@ -24,20 +22,19 @@ export interface PageToDecide {
   domain: string;
   /** The row of the page's origin. */
   robots: RobotsRow | null;
-  lease: Pick<Lease, 'notBefore' | 'minGapMs'>;
   /** The page has just spent a slot on robots.txt: old rules will do, or it would never get any further. */
   justTried: boolean;
 }
 
 /** A claim usually ends long before it expires: the others check again this soon. */
-const CLAIM_POLL_MS = 5_000;
+const CLAIM_POLL_MS = 2_000;
 
 /** A claim lasts little longer than its fetch: if its worker dies, the next page may try. */
 const CLAIM_SLACK_MS = 10_000;
 
 export async function decideByRobots(
   deps: Pick<Deps, 'db' | 'config' | 'robotsRules'>,
-  { pageId, url, domain, robots, lease, justTried }: PageToDecide,
+  { pageId, url, domain, robots, justTried }: PageToDecide,
 ): Promise<RobotsDecision> {
   const origin = originOf(url);
   const { config, db, robotsRules } = deps;
@@ -58,18 +55,16 @@ export async function decideByRobots(
       }
       return { kind: 'deferred', until: stored.until, reason: stored.why };
     case 'rules': {
-      const fetch = { kind: 'fetch', allowedBy: { rulesId: stored.rulesId, agent } } as const;
-      if (!stored.hasText) return fetch;
       const { rulesId } = stored;
+      const allowedBy = { rulesId, agent };
+      if (!stored.hasText) return { kind: 'fetch', allowedBy, gapMs: 0 };
       const rules = await robotsRules.get({ origin, token: agent, rulesId }, () =>
         readRulesText(db, rulesId),
       );
       const answer = rules.check(url);
       if (answer !== 'allowed') return { kind: 'disallowed', reason: disallowedBy(origin, answer) };
-      const requiredMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
-      if (requiredMs > lease.minGapMs && stored.fetchedAt > lease.notBefore - config.throttle.grantLeadMs)
-        return { kind: 'refused', reason: 'it was granted before robots.txt asked for a longer delay' };
-      return fetch;
+      const gapMs = Math.min(rules.crawlDelayMs ?? 0, config.throttle.maxCrawlDelayMs);
+      return { kind: 'fetch', allowedBy, gapMs };
     }
   }
 }

@@ -1,13 +1,15 @@
-/** acquireSlot: marks the page as alive, then asks the domain's throttle for a slot. */
+/** acquireSlot: marks the page as alive, then asks the domain's throttle for a slot. releaseSlot: returns one. */
 import type { Activities } from '../../src/core/activities.ts';
 import { politenessFor } from '../../src/core/domain-politeness.ts';
 import { createKeyedLimiter } from '../../src/core/keyed-limiter.ts';
 import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
+import { leaveGate } from '../../src/storage/gate.ts';
 import { pageAgeMs } from '../../src/storage/pages/page-row.ts';
 import { touchPage } from '../../src/storage/pages/touch-page.ts';
 import type { Deps } from '../deps.ts';
 import { toSlotFault } from '../errors.ts';
-import { askThrottle } from './throttle-client.ts';
+import { gateEndOf } from './held-reports.ts';
+import { askThrottle, sendReleases } from './throttle-client.ts';
 
 /** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
 const MAX_ASKS_IN_FLIGHT = 4;
@@ -24,6 +26,14 @@ export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
       throw toSlotFault(error, domain);
     });
     return withPagePatience(deps, pageId, answer);
+  };
+}
+
+export function createReleaseSlot(deps: Deps): Activities['releaseSlot'] {
+  return async function releaseSlot({ domain, leaseId, report }) {
+    await leaveGate(deps.db, domain, leaseId, gateEndOf(report));
+    if (!(await sendReleases(deps, domain, [{ leaseId, ...report }])))
+      throw new Error(`The throttle of ${domain} could not be reached.`);
   };
 }
 

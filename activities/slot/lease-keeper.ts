@@ -1,33 +1,27 @@
 /**
  * Keeps one lease: decides in the tick in which a request is written whether it may be, remembers what became of it, and
- * reports that to the throttle. Everything that must be true about a lease on the worker's side is here.
+ * reports that to the gate and to the throttle.
  */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { FetchInput, FetchResult } from '../../src/core/activities.ts';
 import type { AllowedBy, RequestRecord, SentTo } from '../../src/core/attempt.ts';
-import type { LeaseReport, LeaseUse, Release, RequestStart } from '../../src/core/slot-protocol.ts';
-import type { Exchange, GateVerdict } from '../../src/http/index.ts';
+import type { LeaseReport, LeaseUse, Release } from '../../src/core/slot-protocol.ts';
+import type { Exchange, StartVerdict } from '../../src/http/index.ts';
 import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
-import {
-  elapsedAtLeastMs,
-  type LocalRequestStart,
-  readClocks,
-  type StartVerdict,
-} from '../../src/worker/server-clock.ts';
-import { releaseSignal, startedSignal, withdrawSignal } from '../../workflows/messages.ts';
+import { elapsedAtLeastMs, readClocks } from '../../src/worker/clocks.ts';
 import type { Deps } from '../deps.ts';
 import { classifyForThrottle, retryAfterOf } from './classify-for-throttle.ts';
-import { askThrottle, sendCrawlDelay, signalThrottle } from './throttle-client.ts';
-
-export type Readiness = { ok: true; inMs: number } | { ok: false; reason: string };
+import { GatePass, type RequestStart } from './gate-pass.ts';
+import { gateEndOf, isNews } from './held-reports.ts';
+import { sendReleases } from './throttle-client.ts';
 
 /** Where a request goes. */
 export type RequestTarget = Omit<SentTo, 'at'>;
 
 export class LeaseKeeper {
-  private started: (LocalRequestStart & { errorMs: number; measured: boolean }) | null = null;
-  private ended: Omit<Extract<LeaseUse, { kind: 'started' }>, 'kind' | keyof RequestStart> | null = null;
+  /** To its domain. */
+  readonly entrance: GatePass;
+  private started: RequestStart | null = null;
+  private ended: Omit<Extract<LeaseUse, { kind: 'started' }>, 'kind' | 'agoMs'> | null = null;
   /** Nothing was written, but a connection was attempted: it failed, or was established too late to be used. */
   private connectionAttempted = false;
   private crawlDelay: Release['crawlDelay'];
@@ -43,7 +37,9 @@ export class LeaseKeeper {
     private readonly deps: Deps,
     private readonly input: FetchInput,
     readonly signal: AbortSignal,
-  ) {}
+  ) {
+    this.entrance = new GatePass(deps, input, signal);
+  }
 
   /** A request was written, or may have been. */
   get sent(): boolean {
@@ -55,51 +51,20 @@ export class LeaseKeeper {
     return this.deps.lag.laggedSince(this.began);
   }
 
-  /** How long the lease may certainly still be used. */
-  get leftMs(): number {
-    return this.deps.clock.leftUntil(this.input.lease.startBy, readClocks());
+  /** Called right before a connection is begun; false: it is too late. */
+  begin(): boolean {
+    this.began = performance.now();
+    return this.entrance.leftMs > 0;
   }
 
-  /** Waits until `leadMs` before the lease may be used, and returns the rest of the wait; or why it cannot be used. */
-  async ready(leadMs = 0): Promise<Readiness> {
-    for (;;) {
-      const verdict = this.judge(readClocks());
-      switch (verdict.verdict) {
-        case 'go':
-          this.began = performance.now();
-          return { ok: true, inMs: 0 };
-        case 'wait':
-          if (verdict.ms <= leadMs) return { ok: true, inMs: verdict.ms };
-          await delay(verdict.ms - leadMs, undefined, { signal: this.signal });
-          break;
-        case 'too-late':
-          return { ok: false, reason: 'its start window had passed' };
-        case 'no-clock': {
-          const refusal = await this.learnClock();
-          if (refusal !== null) return { ok: false, reason: refusal };
-        }
-      }
-    }
-  }
-
-  /** The gate of sendRequest: called in the tick of the write, it decides whether the request is sent. */
-  readonly gate = (): GateVerdict => {
+  /** For sendRequest: called in the tick of the write, it decides whether the request is sent. */
+  readonly mayStart = (): StartVerdict => {
     if (this.started !== null) return { go: false, reason: 'the lease was already used' };
-    const at = readClocks();
-    const verdict = this.judge(at);
-    if (verdict.verdict !== 'go') return { go: false, reason: refusalOf(verdict.verdict) };
-    const { startedAtEarly: serverMs, errorMs, measured } = verdict;
-    const { lease, domain } = this.input;
-    this.started = { at, serverMs, errorMs, measured };
-    this.deps.starts.record(domain, lease.id, { at, serverMs });
-    if (lease.reportStart) void this.sendStarted();
-    return { go: true, startedAt: serverMs };
+    this.started = this.entrance.start();
+    return this.started === null
+      ? { go: false, reason: TOO_LATE }
+      : { go: true, startedAt: this.started.startedAt };
   };
-
-  private judge(now: LocalRequestStart['at']): StartVerdict {
-    const { lease, domain } = this.input;
-    return this.deps.clock.checkStart(lease, now, this.deps.starts.get(domain, lease.follows));
-  }
 
   /** Remembers what the exchange means for politeness, and returns its record; null: nothing was written. */
   conclude(
@@ -127,21 +92,21 @@ export class LeaseKeeper {
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
     };
-    if (this.started === null || target === null) return null;
-    const { at, serverMs, errorMs, measured } = this.started;
+    const { gapMs } = this.entrance;
+    if (this.started === null || gapMs === null || target === null) return null;
+    const { at, startedAt, errorMs } = this.started;
     const { lease, domain } = this.input;
     this.unrecorded = {
       leaseId: lease.id,
       domain,
       url,
-      startedAt: serverMs,
+      startedAt,
       startedErrorMs: errorMs,
-      minGapMs: lease.minGapMs,
-      ...(measured && lease.follows !== undefined ? { measuredFrom: lease.follows } : {}),
+      minGapMs: gapMs,
       allowedBy,
       statusCode: status,
       durationMs,
-      sentTo: { ...target, at: serverMs - Math.round(at.monotonicMs - this.began) },
+      sentTo: { ...target, at: startedAt - Math.round(at.monotonicMs - this.began) },
     };
     return this.unrecorded;
   }
@@ -167,9 +132,9 @@ export class LeaseKeeper {
     else this.foreignCrawlDelay = { crawlDelay, domain };
   }
 
-  /** Reports to the throttle, once; true: the report is known to have been delivered. */
+  /** Reports to the gate and to the throttle, once; true: nothing is left to deliver. */
   report(): Promise<boolean> {
-    this.reported ??= this.sendRelease();
+    this.reported ??= this.sendReport();
     return this.reported;
   }
 
@@ -185,40 +150,23 @@ export class LeaseKeeper {
     };
   }
 
-  /** A ticket that holds a lease is answered with that lease, so asking again is a harmless way to read the clock. */
-  private async learnClock(): Promise<string | null> {
-    const { domain, ask, lease } = this.input;
-    const answer = await askThrottle(this.deps, domain, ask, `${ask.ticket}:clock:${randomUUID()}`);
-    if (answer.kind === 'granted' && answer.lease.id === lease.id) return null;
-    // The lease has ended, and this ask has queued its ticket again, which no page waits for.
-    await signalThrottle(this.deps, domain, (throttle) =>
-      throttle.signal(withdrawSignal, { ticket: ask.ticket }),
-    );
-    return 'the lease had already ended';
-  }
-
-  private async sendRelease(): Promise<boolean> {
+  private async sendReport(): Promise<boolean> {
     const { lease, domain } = this.input;
-    const delivered = await signalThrottle(this.deps, domain, (throttle) =>
-      throttle.signal(releaseSignal, { leaseId: lease.id, ...this.leaseReport() }),
-    );
-    return (await this.sendForeignCrawlDelay()) && delivered;
+    const report = this.leaseReport();
+    const hasLeft = !this.entrance.isInside || (await this.entrance.leave(gateEndOf(report)));
+    const release = { leaseId: lease.id, ...report };
+    if (!hasLeft) return false;
+    if (!isNews(report)) this.deps.reports.hold(domain, release);
+    else if (!(await sendReleases(this.deps, domain, [release]))) return false;
+    return this.sendForeignCrawlDelay();
   }
 
+  /** Of a release to another throttle than the one that granted the lease only the Crawl-delay counts. */
   private async sendForeignCrawlDelay(): Promise<boolean> {
     if (this.foreignCrawlDelay === null) return true;
     const { crawlDelay, domain } = this.foreignCrawlDelay;
-    return sendCrawlDelay(this.deps, domain, {
-      leaseId: this.input.lease.id,
-      use: { kind: 'unused' },
-      crawlDelay,
-    });
-  }
-
-  private async sendStarted(): Promise<void> {
-    await signalThrottle(this.deps, this.input.domain, (throttle) =>
-      throttle.signal(startedSignal, { leaseId: this.input.lease.id, ...this.start() }),
-    );
+    const { id: leaseId } = this.input.lease;
+    return sendReleases(this.deps, domain, [{ leaseId, use: { kind: 'unused' }, crawlDelay }]);
   }
 
   /** What became of the lease, as of now. */
@@ -226,32 +174,16 @@ export class LeaseKeeper {
     return { use: this.use(), ...(this.crawlDelay === undefined ? {} : { crawlDelay: this.crawlDelay }) };
   }
 
-  private use(): Release['use'] {
+  private use(): LeaseUse {
     if (this.started === null && !this.connectionAttempted) return { kind: 'unused' };
     if (this.started !== null && this.ended === null) return { kind: 'lost' };
-    return {
-      kind: 'started',
-      ...this.start(),
-      ...(this.ended ?? { responseClass: 'unknown', durationMs: 0 }),
-    };
+    const ended = this.ended ?? { responseClass: 'unknown', durationMs: 0 };
+    return { kind: 'started', agoMs: this.agoMs(), ...ended };
   }
 
-  private start(): RequestStart {
-    if (this.started === null) return { agoMs: 0, latestAt: null };
-    const { at, serverMs, errorMs } = this.started;
-    // With a measured gap it may have started a little before `notBefore`, and then certainly no later than that.
-    const latestAt = Math.max(serverMs + errorMs, this.input.lease.notBefore);
-    return { agoMs: elapsedAtLeastMs(at, readClocks()), latestAt };
+  private agoMs(): number {
+    return this.started === null ? 0 : elapsedAtLeastMs(this.started.at, readClocks());
   }
 }
 
-function refusalOf(verdict: 'wait' | 'too-late' | 'no-clock'): string {
-  switch (verdict) {
-    case 'wait':
-      return 'it was too early after all';
-    case 'too-late':
-      return 'its start window had passed';
-    case 'no-clock':
-      return "the throttle's clock was not known well enough";
-  }
-}
+export const TOO_LATE = 'it could no longer start in time';

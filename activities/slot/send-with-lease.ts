@@ -16,9 +16,9 @@ import { hostnameOf, siteOf } from '../../src/urls/index.ts';
 import type { AddressLimit } from '../../src/worker/address-limiter.ts';
 import type { FetchSlot } from '../../src/worker/fetch-slots.ts';
 import type { Deps } from '../deps.ts';
-import type { LeaseKeeper, RequestTarget } from './lease-keeper.ts';
+import { type LeaseKeeper, type RequestTarget, TOO_LATE } from './lease-keeper.ts';
 
-export type LeasedRequest = Omit<RequestOptions, 'gate' | 'signal' | 'admit'> & {
+export type LeasedRequest = Omit<RequestOptions, 'mayStart' | 'signal' | 'admit'> & {
   allowedBy: AllowedBy | null;
 };
 
@@ -27,9 +27,6 @@ export type LeasedExchange =
   | { kind: 'sent'; exchange: Exclude<Exchange, { kind: 'refused' }>; request: RequestRecord | null }
   /** Nothing was written. */
   | { kind: 'not-sent'; outcome: Extract<FetchOutcome, { kind: 'refused' | 'deferred' }> };
-
-/** How long before the lease may be used its turn at the address is reserved, so that the database costs no time then. */
-const LEAD_MS = 50;
 
 /** How long the turn at an address lasts. A process that is too slow for it tries again with a longer one. */
 const MIN_WINDOW_MS = 100;
@@ -53,7 +50,7 @@ export async function sendWithLease(
   try {
     const exchange = await sendRequest({
       ...request,
-      gate: lease.gate,
+      mayStart: lease.mayStart,
       signal: lease.signal,
       admit: (address) => admission.admit(address),
     });
@@ -90,13 +87,12 @@ class Admission {
       block: limit?.block ?? addressBlockOf(address),
       limit: limit && limitsOf(limit),
     };
-    const near = await this.lease.ready(LEAD_MS);
-    if (!near.ok) return { go: false, reason: near.reason };
-    const refusal = await this.#takeSlot(limit);
+    const { entrance } = this.lease;
+    // The slot last but one, and the gate last: both are kept from others from then on.
+    const refusal = (await entrance.due()) ?? (await this.#takeSlot(limit)) ?? (await entrance.pass());
     if (refusal !== null) return { go: false, reason: refusal };
     if (limit !== null) return this.#takeTurn(limit);
-    const now = await this.lease.ready();
-    return now.ok ? { go: true } : { go: false, reason: now.reason };
+    return this.lease.begin() ? { go: true } : { go: false, reason: TOO_LATE };
   }
 
   end(tookMs: number | null): void {
@@ -109,7 +105,7 @@ class Admission {
     const host = hostnameOf(this.url);
     const { concurrency } = this.input.ask;
     const wanted = { host, site: siteOf(host), concurrency, addressBlock: limit?.block ?? null };
-    const inTime = AbortSignal.timeout(Math.ceil(this.lease.leftMs));
+    const inTime = AbortSignal.timeout(Math.ceil(this.lease.entrance.leftMs));
     const signal = AbortSignal.any([this.lease.signal, inTime]);
     try {
       this.#slot = await this.deps.fetchSlots.acquire(wanted, signal);
@@ -128,12 +124,11 @@ class Admission {
   async #takeTurn(limit: AddressLimit): Promise<AdmissionVerdict> {
     const { lease, deps, input } = this;
     for (let windowMs = MIN_WINDOW_MS; ; ) {
-      const near = await lease.ready(LEAD_MS);
-      if (!near.ok) return { go: false, reason: near.reason };
-      const latestMs = lease.leftMs;
+      const latestMs = lease.entrance.leftMs;
+      if (latestMs === 0) return { go: false, reason: TOO_LATE };
       const turn = await deps.addresses.reserve(limit, {
         leaseId: input.lease.id,
-        earliestMs: near.inMs,
+        earliestMs: 0,
         latestMs,
         windowMs,
         openForMs: latestMs + input.ask.maxFetchMs,
@@ -144,8 +139,7 @@ class Admission {
       }
       this.#limit = limit;
       await delay(Math.ceil(turn.waitMs) + 1, undefined, { signal: lease.signal });
-      const now = await lease.ready();
-      if (!now.ok) return { go: false, reason: now.reason };
+      if (!lease.begin()) return { go: false, reason: TOO_LATE };
       if (turn.isNow()) return { go: true };
       windowMs = Math.min(2 * windowMs, MAX_WINDOW_MS);
     }

@@ -49,6 +49,6 @@ export function delayChange(time: string): DomainChange {
     confirmation:
       wanted === null
         ? 'no longer has a delay of its own.'
-        : `now has a minimum gap of ${time}, starting with the next slot.`,
+        : `now has a minimum gap of ${time}, starting with the next request.`,
   };
 }

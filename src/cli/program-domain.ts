@@ -18,8 +18,8 @@ Examples:
   $ amble domain show example.org
   $ amble domain delay example.org 30s
 
-A change applies to all crawls. It takes effect from the next slot, also for
-pages already queued, and survives every restart. While the domain's throttle
+A change applies to all crawls. It takes effect at once, also for slots that
+are already reserved, and survives every restart. While the domain's throttle
 is running, the Temporal CLI can do the same:
   $ temporal workflow update execute --workflow-id throttle:example.org --name pause`,
     );
@@ -27,7 +27,7 @@ is running, the Temporal CLI can do the same:
   const jsonHelp = 'print JSON instead of text';
 
   command('list', 'list the known domains, the blocked ones first', '', [
-    ['amble domain list', 'state, gap and its reason, queued pages, last request'],
+    ['amble domain list', 'state, gap and its reason, waiting pages, last request'],
   ])
     .option('--all', 'list every known domain, not only the first 100')
     .option('--json', jsonHelp)

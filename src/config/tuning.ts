@@ -17,21 +17,19 @@ const DAY_MS = 24 * HOUR_MS;
 const tuningSchema = z.strictObject({
   throttle: z
     .strictObject({
+      /** A slot that was not used by then is lost: long enough for a busy worker, short enough not to hold up the plan. */
+      startWindowMs: ms(MINUTE_MS),
       /**
-       * How long before its time a grant is sent, so that the way to the worker costs no throughput on a busy machine. A pause
-       * or a longer delay takes effect after the grants that are already out, so this is no more than a second.
+       * Slots of one domain that are reserved ahead. Fewer, and pages of a large window would ask again and again; more, and
+       * a new delay would find many pages that planned with the old one.
        */
-      grantLeadMs: ms(SECOND_MS),
-      /**
-       * Time in which a granted request must start. Too short, and leases expire in busy workers' queues; too long, and the
-       * slot of a dead worker blocks its domain. It grows up to the maximum while grants arrive late.
-       */
-      startWindowMs: ms(15 * SECOND_MS),
-      maxStartWindowMs: ms(5 * MINUTE_MS),
-      /** With concurrency above 1 every lease that has not started delays the next one, so its window is shorter. */
-      parallelStartWindowMs: ms(3 * SECOND_MS),
-      /** Pages in the queue of one domain: bounds the throttle's state, which is carried through continue-as-new. */
-      queueLimit: count(1_000),
+      maxReserved: count(16),
+      /** How far ahead: a site that recovers from an overload should not find its pages asleep for long. */
+      horizonMs: ms(MINUTE_MS),
+      /** Pages that wait for a slot: bounds the throttle's state, which is carried through continue-as-new. */
+      maxWaiting: count(1_000),
+      /** When a domain resumes, its pages are signalled. This is for those that a throttle which was lost knew of. */
+      pauseRetryMs: ms(5 * MINUTE_MS),
       /** Doubling after 5xx and 429 stops here: a site that has recovered is noticed within an hour. */
       maxBackoffMs: ms(HOUR_MS),
       /** How long an origin is left alone after a connection to it failed; doubles up to the maximum. */
@@ -43,9 +41,6 @@ const tuningSchema = z.strictObject({
     .prefault({}),
   asking: z
     .strictObject({
-      /** A page whose grant is this late asks again, in case its throttle has been replaced. Doubles up to the maximum. */
-      slackMs: ms(30 * SECOND_MS),
-      maxSlackMs: ms(HOUR_MS),
       /** Before the next ask when slots went unused through no fault of the site: a loaded worker needs a moment. */
       pauseMs: ms(5 * SECOND_MS),
       /** A page that asked this long ago and has not been seen since is looked up by the sweep. */

@@ -5,20 +5,13 @@
 import type { AttemptReport, RequestRecord } from './attempt.ts';
 import type { CrawlStatus, FinalStatus } from './outcome.ts';
 import type { AdmittedPage, PageSettings, RobotsHop } from './page-input.ts';
-import type {
-  Ask,
-  Lease,
-  LeaseReport,
-  OpenedDomain,
-  PersistedBounds,
-  SlotAnswer,
-  StoredDomain,
-} from './slot-protocol.ts';
+import type { Ask, Lease, LeaseReport, OpenedDomain, SlotAnswer, StoredDomain } from './slot-protocol.ts';
 
 export interface Activities {
   // Of a page, in the order in which it needs them.
   acquireSlot(input: AcquireInput): Promise<AcquireResult>;
   fetchPage(input: FetchInput): Promise<FetchResult>;
+  releaseSlot(input: ReleaseInput): Promise<void>;
   processPage(input: ProcessInput): Promise<PersistResult>;
   readSitemap(input: SitemapInput): Promise<SitemapResult>;
   persistPage(input: PersistInput): Promise<PersistResult>;
@@ -32,7 +25,7 @@ export interface Activities {
 }
 
 export interface ThrottleActivities {
-  openDomain(input: { domain: string; bounds: PersistedBounds }): Promise<OpenedDomain>;
+  openDomain(input: { domain: string }): Promise<OpenedDomain>;
   saveDomain(input: { domain: string; epoch: number; stored: StoredDomain }): Promise<void>;
 }
 
@@ -49,6 +42,13 @@ export type AcquireResult =
   /** The page has nothing left to do; `crawlOver`: because its crawl has ended. */
   | { kind: 'page-over'; crawlOver: boolean };
 
+/** For a slot whose fetch could not report what became of it, or never ran. */
+export interface ReleaseInput {
+  domain: string;
+  leaseId: string;
+  report: LeaseReport;
+}
+
 export interface FetchInput {
   crawlId: string;
   pageId: string;
@@ -58,8 +58,9 @@ export interface FetchInput {
   /** Whose slot this is: the page's domain, or the one that a redirected robots.txt led to. */
   domain: string;
   lease: Lease;
-  /** As it was sent to the throttle: the worker sends it again to read the throttle's clock. */
   ask: Ask;
+  /** Longest time that it takes to connect. */
+  connectTimeoutMs: number;
   robotsHop: RobotsHop | null;
 }
 
@@ -68,7 +69,7 @@ export type FetchOutcome =
   | { kind: 'attempt'; report: AttemptReport }
   /** The slot was not used: ask for another. This costs the page nothing. */
   | { kind: 'refused'; reason: string }
-  /** The slot was spent on robots.txt: ask for another at the head of the queue. */
+  /** The slot was spent on robots.txt: ask for the next one. */
   | { kind: 'robots-read' }
   | { kind: 'robots-moved'; hop: RobotsHop }
   /** Nobody may fetch this page before then. */
@@ -80,7 +81,7 @@ export type FetchOutcome =
   | { kind: 'internal-error'; reason: string; sent: boolean; counts: boolean };
 
 export type FetchResult = FetchOutcome & {
-  /** The report on the lease, if the fetch could not deliver it to the throttle: the page delivers it. */
+  /** The report on the lease, if the fetch could not deliver it: the page delivers it. */
   undelivered?: LeaseReport;
   /** A request that was sent outside an attempt, if the fetch could not record it: the page records it. */
   request?: RequestRecord;

@@ -6,15 +6,10 @@ export interface RequestRecord {
   leaseId: string;
   domain: string;
   url: string;
-  /** When its first byte was written, on the throttle's clock; the true moment is at most startedErrorMs later. */
+  /** When its first byte was written, on Postgres's clock; the true moment is at most startedErrorMs later. */
   startedAt: number;
   startedErrorMs: number;
   minGapMs: number;
-  /**
-   * The lease of the previous request, if one process sent both and measured the gap by its own steady clock. Unset: the gap
-   * was measured by the throttle's clock.
-   */
-  measuredFrom?: string;
   /** null: a robots.txt, which may always be requested. */
   allowedBy: AllowedBy | null;
   statusCode: number | null;
@@ -27,7 +22,7 @@ export interface SentTo {
   address: string;
   /** What the limits are kept for: the address, or its IPv6 network. */
   block: string;
-  /** When the connection was begun, or the request written if one was open. On the throttle's clock, like `startedAt`. */
+  /** When the connection was begun, or the request written if one was open. On Postgres's clock, like `startedAt`. */
   at: number;
   /** The gap to the next request, and the number of open ones. null: the address is exempt. */
   limit: { gapMs: number; maxOpen: number } | null;

@@ -33,10 +33,6 @@ export interface PageSettings {
 
 /** How often a page asks for its slots. */
 export interface Asking {
-  /** Added to the expected time of a grant before asking again; doubles with every ask ... */
-  slackMs: number;
-  /** ... up to this. */
-  maxSlackMs: number;
   /** Wait before the next ask if the last slots could not be used and the site is not the reason. */
   pauseMs: number;
 }

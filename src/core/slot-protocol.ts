@@ -1,6 +1,7 @@
 /**
  * The slot protocol, shared by the throttle of a domain, the pages that ask it for slots and the workers that fetch.
- * A page sends an `Ask` and gets a `SlotAnswer`. A `Lease` permits one request. When the lease ends, its holder sends a `Release`.
+ * A page sends an `Ask` and gets a `SlotAnswer`. A `Lease` reserves a time for one request. The gate (src/throttle/gate.ts) decides
+ * whether that request may start. When the lease ends, its worker sends a `Release` with the next ask.
  * Everything is plain JSON: it travels in messages and through continue-as-new. Times are milliseconds since the epoch on the
  * throttle's clock, which is the Temporal server's; fields that end in `Ms` are durations.
  */
@@ -15,57 +16,41 @@ export interface DelayRange {
 export interface Ask {
   /** First run id of the page and a counter. Each slot has its own ticket, repeated by every ask for that slot. */
   ticket: string;
-  /** Workflow that receives the `granted` signal. */
+  /** Workflow that receives the `askAgain` signal. */
   workflowId: string;
   crawlId: string;
   /** Scheme, host and port of the request. A domain may have several origins, each with outages of its own. */
   origin: string;
-  /** 1 goes first. */
-  priority: number;
-  /** Goes before all other tickets, because the page has just spent a slot on robots.txt. */
+  /** Gets the next slot, whatever is reserved: the page has just spent a slot on robots.txt. */
   atFront: boolean;
   delay: DelayRange;
   /** Concurrent fetches that this crawl allows on the domain, its own included. */
   concurrency: number;
   /** The gap is at least the site's average latency divided by this. null: latency does not matter. */
   targetConcurrency: number | null;
-  /** A request that starts ends within this time. After that the lease expires. */
+  /** A request that starts ends within this time. */
   maxFetchMs: number;
 }
 
-/** Permission to start one request between `notBefore` and `startBy`. */
+/** A reserved slot: one request may pass the gate, planned for `notBefore`. */
 export interface Lease {
   id: string;
   ticket: string;
+  /** Of the domain's rules. The gate refuses leases that are older than a Retry-After or an outage. */
+  version: number;
   notBefore: number;
+  /** After this time the page asks for another slot. */
   startBy: number;
-  /** `startBy` plus the longest fetch. A lease without a report by then counts as started at `startBy`. */
-  expiresAt: number;
-  /** The gap to the previous request under which this lease was granted. Recorded with the request. */
+  /** The gap to the previous request under which this lease was granted. The gate may require a longer one. */
   minGapMs: number;
-  /**
-   * Lease of the previous request, if its start is all that delays this one. A process that sent that request itself may measure
-   * `minGapMs` from it with its own monotonic clock, which is more precise than its estimate of the throttle's clock, and
-   * need not wait for `notBefore`.
-   */
-  follows?: string;
-  /** Other requests may be in flight: its holder signals `started`, so that the next lease need not wait for `startBy`. */
-  reportStart?: true;
 }
 
-/** A lease to be delivered to the page that waited for it. */
-export interface Grant {
-  workflowId: string;
-  lease: Lease;
-}
-
-/** Every answer carries the throttle's `now`, which lets workers estimate its clock. */
 export type SlotAnswer =
-  | { kind: 'granted'; lease: Lease; now: number }
-  | { kind: 'queued'; position: number; expectedAt: number; now: number }
-  | { kind: 'full'; retryAt: number; now: number }
-  /** The origin of the ask cannot be connected to. The ticket is not queued: defer the page and ask with a new ticket. */
-  | { kind: 'down'; retryAt: number; since: number; reason: string; givenUp: boolean; now: number };
+  | { kind: 'granted'; lease: Lease }
+  /** No slot can be reserved yet: ask again at `retryAt`, or when the throttle signals `askAgain`. */
+  | { kind: 'later'; retryAt: number; reason: string }
+  /** The origin of the ask cannot be connected to: defer the page and ask with a new ticket. */
+  | { kind: 'down'; retryAt: number; since: number; reason: string; givenUp: boolean };
 
 /** How the site responded, as far as politeness is concerned. */
 export type ResponseClass =
@@ -84,24 +69,18 @@ export type ResponseClass =
   /** We aborted the request, or our process stalled. Nothing can be learned from it. */
   | 'unknown';
 
-/** When a request was written, as reported by the worker that wrote it. */
-export interface RequestStart {
-  /** At least this long before the report was sent. Delivery time makes the start look later than it was, never earlier. */
-  agoMs: number;
-  /** Latest possible time of the write, by the worker's estimate of the throttle's clock. null: unknown. */
-  latestAt: number | null;
-}
-
 /** What happened to a lease. `unused` requires certainty that nothing was written; otherwise it is `lost`. */
 export type LeaseUse =
-  | (RequestStart & {
+  | {
       kind: 'started';
+      /** The request was written at least this long before the report was sent. */
+      agoMs: number;
       durationMs: number;
       responseClass: ResponseClass;
       retryAfterMs?: number;
       /** What went wrong, as a sentence for people. */
       error?: string;
-    })
+    }
   | { kind: 'unused' }
   | { kind: 'lost' };
 
@@ -118,15 +97,16 @@ export interface Release extends LeaseReport {
 
 /** Constants of the installation, passed to the first run of a throttle. */
 export interface ThrottleConfig {
-  /** How long before its `notBefore` a lease may be granted. */
-  grantLeadMs: number;
-  /** Shortest and longest start window (`startBy - notBefore`) with concurrency 1. */
+  /** How long after its `notBefore` a lease may still be used. */
   startWindowMs: number;
-  maxStartWindowMs: number;
-  /** Shortest start window with concurrency above 1. It too may grow to `maxStartWindowMs`. */
-  parallelStartWindowMs: number;
-  /** Longest queue. Further asks are answered with `full`. */
-  queueLimit: number;
+  /** Slots that may be reserved ahead, apart from those whose requests are open. */
+  maxReserved: number;
+  /** How far ahead slots may be reserved. The next slot may be, however far ahead it is. */
+  horizonMs: number;
+  /** Most pages that are remembered as waiting to ask again. */
+  maxWaiting: number;
+  /** How often a page of a paused domain asks, if it is not signalled. */
+  pauseRetryMs: number;
   /** Upper limit of the backoff. */
   maxBackoffMs: number;
   /** Upper limit of Retry-After. */
@@ -143,20 +123,12 @@ export interface ThrottleConfig {
   idleTimeoutMs: number;
 }
 
-/**
- * What a throttle that starts after a crash learns from its row in `domains`: no lease of the previous execution has a longer
- * start window or a longer delay. Leases are granted only within these bounds, so they are persisted before they grow.
- */
-export interface PersistedBounds {
-  maxStartWindowMs: number;
-  maxGapMs: number;
-}
-
 /** What the `domains` table keeps from one execution of a throttle to the next. */
-export interface StoredDomain extends PersistedBounds {
-  /** false: the last execution did not end in order, so `lastStart` may be too early. */
-  clean: boolean;
-  lastStart: number | null;
+export interface StoredDomain {
+  /** The gate refuses leases of an older version. */
+  validFrom: number;
+  /** The shortest gap of the domain, whatever crawls ask for. Read by the gate. */
+  minGapMs: number;
   delay: DelayRange | null;
   paused: boolean;
   backoffMs: number;
@@ -179,13 +151,13 @@ export interface OriginOutage {
   failures: number;
   /** The last error, for people. */
   error: string;
+  /** The gate refuses leases of an older version for this origin. */
+  validFrom: number;
 }
 
-/** Result of reading the row and marking it as not clean. */
 export interface OpenedDomain {
   /** null: a new domain. */
   stored: StoredDomain | null;
-  persistedBounds: PersistedBounds;
   /** Incremented each time the row is opened. Writes with an older epoch are rejected. */
   epoch: number;
 }
@@ -194,8 +166,6 @@ export interface DomainStats {
   granted: number;
   started: number;
   unused: number;
-  /** Tickets that left the queue before their turn. */
-  withdrawn: number;
   /** Leases that ended without a report. */
   lost: number;
   /** Leases that are held at the moment. */
@@ -214,7 +184,6 @@ export function emptyStats(): DomainStats {
     granted: 0,
     started: 0,
     unused: 0,
-    withdrawn: 0,
     lost: 0,
     active: 0,
     overloaded: 0,

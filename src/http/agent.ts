@@ -59,7 +59,7 @@ export function createAgent({
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Node writes HTTP/2 frames in a later turn of the event loop than the one that calls the gate, or whenever the server's
+    // Node writes HTTP/2 frames in a later turn of the event loop than the one that calls `mayStart`, or whenever the server's
     // stream limit allows it. The start of a request, from which the gap is measured, would be unknown.
     allowH2: false,
     connect(options, callback) {

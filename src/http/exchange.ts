@@ -50,7 +50,7 @@ export function headerLines(headers: ResponseHeaders, name: string): string[] {
 
 export interface ResponseExchange {
   kind: 'response';
-  /** As the gate returned it. */
+  /** As `mayStart` returned it. */
   startedAt: number;
   status: number;
   headers: ResponseHeaders;
@@ -71,7 +71,7 @@ export interface FailedExchange {
   errorKind: ErrorKind;
   /** A sentence for people. */
   message: string;
-  /** As the gate returned it. null: nothing was written. */
+  /** As `mayStart` returned it. null: nothing was written. */
   startedAt: number | null;
   /** From the request's start, or from the attempt to connect if nothing was written. */
   durationMs: number;
@@ -79,7 +79,7 @@ export interface FailedExchange {
   status?: number;
 }
 
-/** The gate refused: nothing was written. */
+/** `mayStart` refused: nothing was written. */
 export interface RefusedExchange {
   kind: 'refused';
   reason: string;

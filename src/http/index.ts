@@ -20,7 +20,7 @@ export {
   parseCidr,
   parseCidrOrThrow,
 } from './network-policy.ts';
-export type { AdmissionVerdict, GateVerdict, RequestOptions } from './request-options.ts';
+export type { AdmissionVerdict, RequestOptions, StartVerdict } from './request-options.ts';
 export { parseRetryAfter } from './retry-after.ts';
 export { sendRequest } from './send-request.ts';
 export { type Identity, identityHeaders, PRODUCT_TOKEN, productToken } from './user-agent.ts';

@@ -5,8 +5,8 @@ import type { HttpAgent } from './agent.ts';
 import type { FetchMemory } from './body-memory.ts';
 import type { ResponseHeaders } from './exchange.ts';
 
-/** `startedAt` is on the clock that the gate uses. */
-export type GateVerdict = { go: true; startedAt: number } | { go: false; reason: string };
+/** `startedAt` is on the clock of whoever decides. */
+export type StartVerdict = { go: true; startedAt: number } | { go: false; reason: string };
 
 /** Whether a request may go to an address, now. */
 export type AdmissionVerdict = { go: true } | { go: false; reason: string };
@@ -25,7 +25,7 @@ export interface RequestOptions {
    */
   admit?: (address: string) => Promise<AdmissionVerdict>;
   /** Called once, synchronously, right before the write. */
-  gate: () => GateVerdict;
+  mayStart: () => StartVerdict;
   /** Holds the body. The caller releases it once the body is stored or dropped. */
   memory: FetchMemory;
   signal?: AbortSignal;

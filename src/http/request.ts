@@ -1,5 +1,5 @@
 /**
- * One request, sent at most once. The gate is called in the very tick in which the headers are written, so nothing (a slow lookup,
+ * One request, sent at most once. `mayStart` is called in the very tick in which the headers are written, so nothing (a slow lookup,
  * a frozen process) comes between its permission and the write. If it refuses, nothing is written. Redirects are not followed and
  * nothing is retried, because both need a slot of their own.
  */
@@ -17,7 +17,7 @@ import type { Coding } from './decode.ts';
 import type { ErrorKind, Exchange, ResponseExchange, ResponseHeaders } from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure, malformedRequest } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
-import type { AcceptHead, GateVerdict, RequestOptions } from './request-options.ts';
+import type { AcceptHead, RequestOptions, StartVerdict } from './request-options.ts';
 import { flattenHeaders } from './response-headers.ts';
 
 /**
@@ -111,7 +111,7 @@ class Call implements Dispatcher.DispatchHandler {
       });
       return;
     }
-    const verdict = this.#refuseOtherAddress() ?? this.#options.gate();
+    const verdict = this.#refuseOtherAddress() ?? this.#options.mayStart();
     if (!verdict.go) {
       this.#settle({
         kind: 'refused',
@@ -134,7 +134,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   /** The first address of a name may not answer. The connection to the next one is remembered, and the next request goes there. */
-  #refuseOtherAddress(): Extract<GateVerdict, { go: false }> | null {
+  #refuseOtherAddress(): Extract<StartVerdict, { go: false }> | null {
     if (this.#address === null) return null;
     const connected = this.#options.agent.addresses.connectedTo(this.#url.origin);
     if (connected === this.#address) return null;

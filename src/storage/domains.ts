@@ -1,44 +1,24 @@
-/** The state of throttles, kept from one execution to the next. Only the throttle of a domain writes its row. */
+/** The state of throttles, kept from one execution to the next. The gate in the same row is written by gate.ts. */
 
+import { type Gate, lastStartOf } from '../core/gate.ts';
 import {
   type DomainStats,
   emptyStats,
   type OpenedDomain,
   type OriginOutage,
-  type PersistedBounds,
   type StoredDomain,
 } from '../core/slot-protocol.ts';
 import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
 
-/**
- * Reads the row and marks it as not clean in one transaction: from now on a crash must not look like an orderly end. The
- * persisted bounds cover the leases of this execution and, after a crash, those of the last one, which may still be in use.
- */
-export async function openDomain(db: Database, name: string, bounds: PersistedBounds): Promise<OpenedDomain> {
-  return db.$transaction(async (tx) => {
-    await tx.$executeRaw`INSERT INTO domains (name, epoch) VALUES (${name}, 0) ON CONFLICT DO NOTHING`;
-    await tx.$executeRaw`SELECT 1 FROM domains WHERE name = ${name} FOR UPDATE`;
-    const row = await tx.domain.findUniqueOrThrow({ where: { name } });
-    const seen = row.epoch > 0;
-    const persistedBounds = {
-      maxGapMs: Math.max(row.maxGapMs, bounds.maxGapMs),
-      maxStartWindowMs: row.clean
-        ? bounds.maxStartWindowMs
-        : Math.max(row.maxStartWindowMs, bounds.maxStartWindowMs),
-    };
-    const { epoch } = await tx.domain.update({
-      where: { name },
-      data: {
-        clean: false,
-        epoch: { increment: 1 },
-        maxGapMs: persistedBounds.maxGapMs,
-        maxStartWindowMs: persistedBounds.maxStartWindowMs,
-        updatedAt: new Date(),
-      },
-    });
-    return { stored: seen ? storedDomainFromRow(row) : null, persistedBounds, epoch };
+/** Reads the row, and makes sure that writes of earlier executions are ignored from now on. */
+export async function openDomain(db: Database, name: string): Promise<OpenedDomain> {
+  const row = await db.domain.upsert({
+    where: { name },
+    create: { name, epoch: 1 },
+    update: { epoch: { increment: 1 }, revision: { increment: 1 } },
   });
+  return { stored: row.epoch > 1 ? storedDomainFromRow(row) : null, epoch: row.epoch };
 }
 
 /** A write with an older epoch is ignored: it would undo what the next execution of the throttle has learned. */
@@ -51,10 +31,9 @@ export async function saveDomain(
   await db.domain.updateMany({
     where: { name, epoch },
     data: {
-      clean: stored.clean,
-      lastStartAt: stored.lastStart === null ? null : new Date(stored.lastStart),
-      maxGapMs: stored.maxGapMs,
-      maxStartWindowMs: stored.maxStartWindowMs,
+      revision: { increment: 1 },
+      validFrom: stored.validFrom,
+      minGapMs: stored.minGapMs,
       delayMinMs: stored.delay?.minMs ?? null,
       delayMaxMs: stored.delay?.maxMs ?? null,
       paused: stored.paused,
@@ -72,10 +51,8 @@ export async function saveDomain(
 
 function storedDomainFromRow(row: Domain): StoredDomain {
   return {
-    clean: row.clean,
-    lastStart: row.lastStartAt?.getTime() ?? null,
-    maxGapMs: row.maxGapMs,
-    maxStartWindowMs: row.maxStartWindowMs,
+    validFrom: row.validFrom,
+    minGapMs: row.minGapMs,
     delay:
       row.delayMinMs === null || row.delayMaxMs === null
         ? null
@@ -95,12 +72,14 @@ function storedDomainFromRow(row: Domain): StoredDomain {
 export interface KnownDomain {
   name: string;
   stored: StoredDomain;
+  /** When its last request started, or may have. null: none yet. */
+  lastStart: number | null;
   writtenAt: Date;
 }
 
 export async function readDomain(db: Database, name: string): Promise<KnownDomain | null> {
   const row = await db.domain.findUnique({ where: { name } });
-  return row && { name, stored: storedDomainFromRow(row), writtenAt: row.updatedAt };
+  return row && knownDomainFromRow(row);
 }
 
 /** Domains that are paused, blocked by a Retry-After or down come first, then the most recently updated ones. `limit` null: all. */
@@ -118,6 +97,13 @@ export async function listDomains(db: Database, limit: number | null): Promise<K
   const found = new Map(rows.map((row) => [row.name, row]));
   return inOrder.flatMap(({ name }) => {
     const row = found.get(name);
-    return row ? [{ name, stored: storedDomainFromRow(row), writtenAt: row.updatedAt }] : [];
+    return row ? [knownDomainFromRow(row)] : [];
   });
+}
+
+function knownDomainFromRow(row: Domain): KnownDomain {
+  // Only gate.ts writes it.
+  const gate = row.gate as unknown as Gate;
+  const { name, updatedAt: writtenAt } = row;
+  return { name, stored: storedDomainFromRow(row), lastStart: lastStartOf(gate), writtenAt };
 }

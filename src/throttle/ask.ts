@@ -1,65 +1,103 @@
 /** A page asks for a slot and is answered at once. Asking again with the same ticket changes nothing. */
 
-import type { Ask, SlotAnswer } from '../core/slot-protocol.ts';
-import { drawOnce } from './gap.ts';
-import { grant, grantableAt } from './grant.ts';
-import { downAnswer, eligible } from './origin-outage.ts';
-import { nextInQueue } from './queue.ts';
-import { currentPosition, expectedAt, retryAt } from './queue-position.ts';
-import { endUnused, expire } from './release.ts';
-import type { QueuedTicket, ThrottleState } from './state.ts';
+import type { Ask, Lease, SlotAnswer } from '../core/slot-protocol.ts';
+import { minDelayFor } from './gap.ts';
+import { downAnswer, isBeingProbed } from './origin-outage.ts';
+import { nextSlot, spacingFor } from './plan.ts';
+import { expire } from './release.ts';
+import type { ThrottleState } from './state.ts';
+
+/** A page that did not return by then is forgotten: those behind it must not wait for it. */
+const RETURN_GRACE_MS = 10_000;
+/** Even if slots take no time. */
+const MIN_RETRY_MS = 1_000;
+/** A probe takes as long as connecting, or failing to. */
+const PROBE_RETRY_MS = 5_000;
 
 export function ask(state: ThrottleState, asked: Ask, now: number, random: () => number): SlotAnswer {
   expire(state, now);
-  const held = state.leases.find((open) => open.lease.ticket === asked.ticket);
-  if (held) {
-    held.answered = true;
-    return { kind: 'granted', lease: held.lease, now };
-  }
+  const held = state.leases.find(({ lease }) => lease.ticket === asked.ticket);
+  if (held) return { kind: 'granted', lease: held.lease };
 
   const down = downAnswer(state, asked, now, random);
   if (down) {
-    leaveQueue(state, asked.ticket);
+    forget(state, asked.ticket);
     return down;
   }
-
-  const ticket = joinQueue(state, asked, now);
-  if (!ticket) return { kind: 'full', retryAt: retryAt(state, asked, now), now };
-
-  if (nextInQueue(eligible(state, now)) === ticket) {
-    drawOnce(state, random);
-    const at = grantableAt(state, ticket);
-    if (at !== null && at <= now) {
-      return { kind: 'granted', lease: grant(state, ticket, now, { answered: true }), now };
-    }
+  if (state.paused) return wait(state, asked, now, now + state.config.pauseRetryMs, 'the domain is paused');
+  if (isBeingProbed(state, asked.origin)) {
+    return wait(state, asked, now, now + PROBE_RETRY_MS, 'another page tries to reach the site');
   }
-  const position = currentPosition(state, ticket, now);
-  return { kind: 'queued', position, expectedAt: expectedAt(state, ticket, position, now), now };
-}
-
-/** The page wants the slot no longer. If the ticket was granted already, its lease was not passed on, so it is unused. */
-export function withdraw(state: ThrottleState, ticket: string, now: number): void {
-  expire(state, now);
-  leaveQueue(state, ticket);
-  const held = state.leases.find(({ lease }) => lease.ticket === ticket);
-  if (held) endUnused(state, held, now);
-}
-
-function leaveQueue({ queue, stats }: ThrottleState, ticket: string): void {
-  const before = queue.waiting.length;
-  queue.waiting = queue.waiting.filter((waiting) => waiting.ticket !== ticket);
-  stats.withdrawn += before - queue.waiting.length;
-}
-
-/** null: the queue is full. */
-function joinQueue({ queue, config }: ThrottleState, asked: Ask, now: number): QueuedTicket | null {
-  const known = queue.waiting.find(({ ticket }) => ticket === asked.ticket);
-  if (known) {
-    known.atFront ||= asked.atFront;
-    return known;
+  const gapMs = minDelayFor(state, asked, random()).ms;
+  const notBefore = nextSlot(state, asked, gapMs, now);
+  const spacingMs = spacingFor(state, asked, gapMs);
+  const places = placesLeft(state, asked, { notBefore, spacingMs, now });
+  const ahead = pagesAhead(state, asked.ticket, now);
+  if (ahead < places || asked.atFront) {
+    forget(state, asked.ticket);
+    return { kind: 'granted', lease: grant(state, asked, notBefore, gapMs, now) };
   }
-  if (queue.waiting.length >= config.queueLimit) return null;
-  const ticket: QueuedTicket = { ...asked, askedAt: now };
-  queue.waiting.push(ticket);
-  return ticket;
+  const isDueAt = notBefore + ahead * spacingMs;
+  const retryAt = Math.max(
+    now + MIN_RETRY_MS,
+    now + (ahead + 1) * spacingMs,
+    isDueAt - state.config.horizonMs,
+  );
+  return wait(state, asked, now, retryAt, 'the next slots are reserved');
+}
+
+/** How many more slots may be reserved now. If none is, the next one may be, however far ahead it is. */
+function placesLeft(
+  { leases, config }: ThrottleState,
+  { concurrency }: Ask,
+  { notBefore, spacingMs, now }: { notBefore: number; spacingMs: number; now: number },
+): number {
+  const aheadMs = now + config.horizonMs - notBefore;
+  const inTime = spacingMs > 0 ? 1 + Math.floor(aheadMs / spacingMs) : Infinity;
+  const places = Math.min(config.maxReserved + concurrency - leases.length, inTime);
+  return leases.length === 0 ? Math.max(1, places) : Math.max(0, places);
+}
+
+/** Pages that asked earlier and were told to return. First come, first served: otherwise new pages could always overtake them. */
+function pagesAhead(state: ThrottleState, ticket: string, now: number): number {
+  state.waiting = state.waiting.filter(({ retryAt }) => retryAt + RETURN_GRACE_MS > now);
+  const position = state.waiting.findIndex((page) => page.ticket === ticket);
+  return position === -1 ? state.waiting.length : position;
+}
+
+function forget(state: ThrottleState, ticket: string): void {
+  state.waiting = state.waiting.filter((page) => page.ticket !== ticket);
+}
+
+function wait(
+  state: ThrottleState,
+  { ticket, workflowId, crawlId }: Ask,
+  now: number,
+  at: number,
+  reason: string,
+): SlotAnswer {
+  const retryAt = Math.ceil(at);
+  const known = state.waiting.find((page) => page.ticket === ticket);
+  if (known) known.retryAt = retryAt;
+  else if (state.waiting.length < state.config.maxWaiting) {
+    state.waiting.push({ ticket, workflowId, crawlId, askedAt: now, retryAt });
+  }
+  return { kind: 'later', retryAt, reason };
+}
+
+function grant(state: ThrottleState, asked: Ask, notBefore: number, minGapMs: number, now: number): Lease {
+  state.stats.granted += 1;
+  const number = state.stats.granted;
+  const lease: Lease = {
+    // Unique over all domains and executions, because requests are recorded under it.
+    id: `${state.domain}/${(state.openedAt ?? now).toString(36)}/${number}`,
+    ticket: asked.ticket,
+    version: state.version,
+    notBefore,
+    startBy: notBefore + state.config.startWindowMs,
+    minGapMs,
+  };
+  state.leases.push({ lease, number, ask: asked, grantedAt: now });
+  state.stats.active = state.leases.length;
+  return lease;
 }

@@ -12,7 +12,7 @@ const MIN_BACKOFF_MS = 1_000;
 export function learnFromResponse(
   state: ThrottleState,
   open: OpenLease,
-  use: Extract<LeaseUse, { kind: 'started' }>,
+  use: Extract<LeaseUse, { kind: 'started' }> & { startedAt: number },
   now: number,
   random: () => number,
 ): void {
@@ -24,14 +24,14 @@ export function learnFromResponse(
     case 'ok':
       if (use.durationMs >= 0)
         stats.averageDurationMs = movingAverage(stats.averageDurationMs, use.durationMs);
-      reduceBackoff(state, open);
+      reduceBackoff(state, open, use.startedAt);
       break;
     case 'not-found':
-      reduceBackoff(state, open);
+      reduceBackoff(state, open, use.startedAt);
       break;
     case 'overloaded':
       stats.overloaded += 1;
-      increaseBackoff(state, open);
+      increaseBackoff(state, open, use.startedAt, now);
       break;
     case 'client-error':
       break;
@@ -49,25 +49,26 @@ export function learnFromResponse(
 }
 
 /** Doubles the gap, once for all requests that were in flight together. */
-function increaseBackoff(state: ThrottleState, open: OpenLease): void {
-  if (open.number <= state.backoffGrewAfter) return;
+function increaseBackoff(state: ThrottleState, open: OpenLease, startedAt: number, now: number): void {
+  if (startedAt <= state.backoffGrewAt) return;
   const doubled = 2 * Math.max(open.lease.minGapMs, state.backoffMs);
   state.backoffMs = Math.min(state.config.maxBackoffMs, Math.max(MIN_BACKOFF_MS, doubled));
-  state.backoffGrewAfter = state.stats.granted;
+  state.backoffGrewAt = now;
 }
 
 /** Halves the backoff after a success, unless that request was sent before the site was overloaded. */
-function reduceBackoff(state: ThrottleState, open: OpenLease): void {
-  if (open.number <= state.backoffGrewAfter) return;
+function reduceBackoff(state: ThrottleState, open: OpenLease, startedAt: number): void {
+  if (startedAt <= state.backoffGrewAt) return;
   const halved = Math.floor(state.backoffMs / 2);
-  const withoutBackoff = minDelayFor(
-    { ...state, backoffMs: 0 },
-    { delay: open.delayAfter, targetConcurrency: null },
-  ).ms;
+  const { delay } = open.ask;
+  const withoutBackoff = minDelayFor({ ...state, backoffMs: 0 }, { delay, targetConcurrency: null }, 1).ms;
   state.backoffMs = halved < withoutBackoff ? 0 : halved;
 }
 
+/** Slots that are already reserved are void: they may lie before its end. */
 function block(state: ThrottleState, retryAfterMs: number, now: number, random: () => number): void {
+  state.version += 1;
+  state.validFrom = state.version;
   const blockMs = Math.min(retryAfterMs, state.config.maxRetryAfterMs);
   state.blockedUntil = Math.max(state.blockedUntil ?? 0, jitteredEnd(now, blockMs, random));
 }

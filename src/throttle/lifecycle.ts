@@ -1,67 +1,46 @@
 /** An execution of a throttle begins with its row of `domains`, persists to it what it learns, and ends with it. */
 
-import {
-  emptyStats,
-  type OpenedDomain,
-  type PersistedBounds,
-  type StoredDomain,
-} from '../core/slot-protocol.ts';
-import { latestStartOf, longestCrawlDelays, minDelayFor, recordStart } from './gap.ts';
-import { forgetLearned } from './operator.ts';
-import { wantedStartWindowMs } from './start-window.ts';
+import { emptyStats, type OpenedDomain, type StoredDomain } from '../core/slot-protocol.ts';
+import { longestCrawlDelays, minDelayFor } from './gap.ts';
+import { expiresAt } from './release.ts';
 import type { ThrottleState } from './state.ts';
 
-/**
- * The row has been read and marked as not clean. If the previous execution crashed, leases may still be held that this one
- * does not know. The last of them counts as started at the last moment that it allows.
- */
-export function open(
-  state: ThrottleState,
-  { stored, persistedBounds, epoch }: OpenedDomain,
-  now: number,
-): void {
+/** Leases of an earlier execution that crashed may still be used: the gate keeps their gap. */
+export function open(state: ThrottleState, { stored, epoch }: OpenedDomain, now: number): void {
   if (state.openedAt !== null) return;
   state.openedAt = now;
   state.epoch = epoch;
-  state.persistedBounds = persistedBounds;
-  const changed = state.changedBeforeOpening;
-  state.changedBeforeOpening = [];
-  const isReopening = state.hasReadRow;
-  state.hasReadRow = true;
-  if (!stored || isReopening) return;
-
-  if (!changed.includes('delay')) state.operatorDelay = stored.delay;
-  if (!changed.includes('paused')) state.paused = stored.paused;
-  state.crawlDelays = longestCrawlDelays({ ...stored.crawlDelays, ...state.crawlDelays });
-  const { withdrawn } = state.stats;
-  state.stats = { ...emptyStats(), ...stored.stats, active: state.leases.length };
-  state.stats.withdrawn += withdrawn;
-  if (changed.includes('learned')) forgetLearned(state);
-  else {
-    state.backoffMs = stored.backoffMs;
-    state.blockedUntil = stored.blockedUntil;
-    state.outages = Object.fromEntries(
-      Object.entries(stored.outages).map(([origin, outage]) => [origin, { ...outage, grewAfter: 0 }]),
-    );
-  }
-
-  const delayAfter = { minMs: stored.maxGapMs, maxMs: stored.maxGapMs };
-  if (stored.lastStart !== null) recordStart(state, { at: stored.lastStart, delayAfter });
-  if (!stored.clean) {
-    recordStart(state, { at: now + state.config.grantLeadMs + stored.maxStartWindowMs, delayAfter });
-  }
+  if (!stored) return;
+  state.validFrom = stored.validFrom;
+  state.version = Math.max(
+    stored.validFrom,
+    ...Object.values(stored.outages).map(({ validFrom }) => validFrom),
+  );
+  state.operatorDelay = stored.delay;
+  state.paused = stored.paused;
+  state.crawlDelays = longestCrawlDelays(stored.crawlDelays);
+  state.stats = { ...emptyStats(), ...stored.stats, active: 0 };
+  state.backoffMs = stored.backoffMs;
+  state.blockedUntil = stored.blockedUntil;
+  state.outages = Object.fromEntries(
+    Object.entries(stored.outages).map(([origin, outage]) => [
+      origin,
+      { ...outage, grewAfter: state.stats.granted },
+    ]),
+  );
 }
 
-/**
- * When the throttle may end if no page asks: its gap has passed, and it has been idle for long. null: it may not end; the
- * domain is paused, pages are queued, or leases are held.
- */
+/** When the throttle may end if no page asks: nothing is reserved, and it has been idle for long. null: the domain is paused. */
 export function idleAt(state: ThrottleState): number | null {
-  const { openedAt, paused, queue, leases, lastStart, blockedUntil, outages, config } = state;
-  if (openedAt === null || paused || queue.waiting.length > 0 || leases.length > 0) return null;
-  const gapOverAt = lastStart ? lastStart.at + minDelayFor(state, null, 1).ms : 0;
-  const probesAt = Object.values(outages).map(({ until }) => until);
-  return Math.max(openedAt, gapOverAt, blockedUntil ?? 0, ...probesAt) + config.idleTimeoutMs;
+  const { openedAt, paused, leases, waiting, lastStart, blockedUntil, outages, config } = state;
+  if (openedAt === null || paused) return null;
+  const ends = [
+    ...leases.map(expiresAt),
+    ...waiting.map(({ retryAt }) => retryAt),
+    ...Object.values(outages).map(({ until }) => until),
+  ];
+  const gapOver = lastStart ? lastStart.at + minDelayFor(state, null, 1).ms : 0;
+  return Math.max(openedAt, gapOver, blockedUntil ?? 0, ...ends) + config.idleTimeoutMs;
 }
 
 export function isIdle(state: ThrottleState, now: number): boolean {
@@ -69,23 +48,15 @@ export function isIdle(state: ThrottleState, now: number): boolean {
   return at !== null && at <= now;
 }
 
-/** The final row is being written. Until `open` is called again, asks are queued and nothing is granted. */
-export function close(state: ThrottleState): void {
-  state.openedAt = null;
+export function toStoredDomain(state: ThrottleState): StoredDomain {
+  return { ...rulesOf(state), stats: { ...state.stats } };
 }
 
-/** Nothing arrived while the final row was written: no ask, and no change by an operator. */
-export function mayEnd({ queue, leases, changedBeforeOpening }: ThrottleState): boolean {
-  return queue.waiting.length === 0 && leases.length === 0 && changedBeforeOpening.length === 0;
-}
-
-/** `clean` is for the last write of an execution that ends in order: no lease is held and none will be granted. */
-export function toStoredDomain(state: ThrottleState, clean: boolean): StoredDomain {
-  const starts = [...(state.lastStart ? [state.lastStart.at] : []), ...state.leases.map(latestStartOf)];
+/** What is persisted as soon as it changes: the gate applies it, or it was learned at the site's cost. */
+export function rulesOf(state: ThrottleState): Omit<StoredDomain, 'stats'> {
   return {
-    clean,
-    lastStart: starts.length > 0 ? Math.max(...starts) : null,
-    ...boundsToPersist(state),
+    validFrom: state.validFrom,
+    minGapMs: minDelayFor(state, null, 0).ms,
     delay: state.operatorDelay,
     paused: state.paused,
     backoffMs: state.backoffMs,
@@ -94,50 +65,5 @@ export function toStoredDomain(state: ThrottleState, clean: boolean): StoredDoma
     outages: Object.fromEntries(
       Object.entries(state.outages).map(([origin, { grewAfter: _, ...outage }]) => [origin, outage]),
     ),
-    stats: { ...state.stats },
   };
-}
-
-/** Twice the window needed now, so that a window that grows slowly is not written at every step. */
-const HEADROOM = 2;
-
-/** Bounds wide enough for all tickets in the queue and all leases that are held. */
-export function boundsToPersist(state: ThrottleState): PersistedBounds {
-  const { config, lastStart, leases, queue } = state;
-  const delays = [
-    ...(lastStart ? [lastStart.delayAfter] : []),
-    ...leases.map(({ delayAfter }) => delayAfter),
-    ...queue.waiting.map(({ delay }) => delay),
-  ];
-  const granted = leases.map(({ lease }) => lease.startBy - lease.notBefore);
-  const wanted = wantedStartWindowMs(state);
-  return {
-    maxStartWindowMs: Math.max(
-      Math.min(HEADROOM * wanted, Math.max(config.maxStartWindowMs, wanted)),
-      ...granted,
-    ),
-    maxGapMs: Math.max(0, ...delays.map(({ maxMs }) => maxMs)),
-  };
-}
-
-/** The persisted bounds prevent a grant, or make its start window shorter than it should be. */
-export function boundsTooNarrow(state: ThrottleState): boolean {
-  const { persistedBounds } = state;
-  return (
-    boundsToPersist(state).maxGapMs > persistedBounds.maxGapMs ||
-    wantedStartWindowMs(state) > persistedBounds.maxStartWindowMs
-  );
-}
-
-/** While a write is in flight, the row may have the old bounds or the new ones: only the narrower ones are safe. */
-export function beginPersist(
-  { persistedBounds }: ThrottleState,
-  { maxGapMs, maxStartWindowMs }: PersistedBounds,
-): void {
-  persistedBounds.maxGapMs = Math.min(persistedBounds.maxGapMs, maxGapMs);
-  persistedBounds.maxStartWindowMs = Math.min(persistedBounds.maxStartWindowMs, maxStartWindowMs);
-}
-
-export function endPersist(state: ThrottleState, { maxGapMs, maxStartWindowMs }: PersistedBounds): void {
-  state.persistedBounds = { maxGapMs, maxStartWindowMs };
 }

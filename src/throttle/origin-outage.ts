@@ -7,15 +7,7 @@
 
 import type { Ask, SlotAnswer } from '../core/slot-protocol.ts';
 import { jitteredEnd } from './numbers.ts';
-import {
-  MAX_ORIGINS,
-  MAX_OUTAGES,
-  type OpenLease,
-  type OpenOutage,
-  type Queue,
-  type QueuedTicket,
-  type ThrottleState,
-} from './state.ts';
+import { MAX_ORIGINS, MAX_OUTAGES, type OpenLease, type OpenOutage, type ThrottleState } from './state.ts';
 
 /** Deferred pages return over this fraction of the retry time rather than all at once. */
 const RETURN_SPREAD = 0.25;
@@ -23,7 +15,7 @@ const RETURN_SPREAD = 0.25;
 /** Errors come from outside and are carried along for the whole outage. */
 const MAX_ERROR_LENGTH = 300;
 
-export function recordReached(state: ThrottleState, { origin, number }: OpenLease): void {
+export function recordReached(state: ThrottleState, { ask: { origin }, number }: OpenLease): void {
   const { [origin]: before = 0, ...others } = state.lastReached;
   state.lastReached = mostRecent({ ...others, [origin]: Math.max(before, number) });
   const outage = state.outages[origin];
@@ -33,7 +25,7 @@ export function recordReached(state: ThrottleState, { origin, number }: OpenLeas
 
 export function recordUnreachable(
   state: ThrottleState,
-  { origin, number }: OpenLease,
+  { ask: { origin }, number }: OpenLease,
   error: string,
   now: number,
   random: () => number,
@@ -45,17 +37,20 @@ export function recordUnreachable(
   // After a time in which all pages would have been given up, this is a new outage.
   const earlier = known && now <= known.until + config.outageGiveUpMs ? known : null;
   const failures = earlier ? earlier.failures + 1 : lastReached[origin] === undefined ? 1 : 0;
+  // Slots that are already reserved for this origin are void: their pages would run into the same failure.
+  state.version += 1;
   const outage: OpenOutage = {
     since: earlier?.since ?? now,
     until: jitteredEnd(now, retryMs(state, failures), random),
     failures,
     error: error.slice(0, MAX_ERROR_LENGTH),
+    validFrom: state.version,
     grewAfter: state.stats.granted,
   };
   state.outages = longestOutages({ ...state.outages, [origin]: outage });
 }
 
-/** The answer to an ask for an origin that is down. null: the ask may be queued. */
+/** The answer to an ask for an origin that is down. null: it may be contacted. */
 export function downAnswer(
   state: ThrottleState,
   { origin }: Ask,
@@ -71,29 +66,16 @@ export function downAnswer(
     since,
     reason: `${origin} cannot be reached: ${error}`,
     givenUp: now - since >= state.config.outageGiveUpMs,
-    now,
   };
 }
 
-/** The queue without tickets whose origin is down or is being probed by another page. */
-export function eligible(state: ThrottleState, now: number): Queue {
-  const { queue, outages } = state;
-  if (Object.keys(outages).length === 0) return queue;
-  return { ...queue, waiting: queue.waiting.filter((ticket) => mayProbe(state, ticket, now)) };
-}
-
-/** When the next origin may be probed that a queued ticket waits for. null: none. */
-export function nextProbeAt({ queue, outages }: ThrottleState, now: number): number | null {
-  if (Object.keys(outages).length === 0) return null;
-  const ends = queue.waiting.map(({ origin }) => outages[origin]?.until ?? 0).filter((until) => until > now);
-  return ends.length === 0 ? null : Math.min(...ends);
-}
-
-function mayProbe({ outages, leases }: ThrottleState, { origin }: QueuedTicket, now: number): boolean {
+/** Whether a page holds a lease to probe an origin that is down. Its result counts for all. */
+export function isBeingProbed({ outages, leases }: ThrottleState, origin: string): boolean {
   const outage = outages[origin];
-  if (!outage) return true;
-  const isBeingProbed = leases.some((open) => open.origin === origin && open.number > outage.grewAfter);
-  return outage.until <= now && !isBeingProbed;
+  return (
+    outage !== undefined &&
+    leases.some(({ ask, number }) => ask.origin === origin && number > outage.grewAfter)
+  );
 }
 
 function retryMs({ config }: ThrottleState, failures: number): number {

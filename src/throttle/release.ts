@@ -1,10 +1,9 @@
-/** How leases end: once, by the first report or by expiry. Later reports may only move the last start later. */
+/** How leases end: once, by the first report or by expiry. What the throttle learns from a report is for later leases. */
 
-import type { Release, RequestStart } from '../core/slot-protocol.ts';
+import type { LeaseUse, Release } from '../core/slot-protocol.ts';
 import { learnFromResponse } from './backoff.ts';
-import { latestStartOf, learnCrawlDelay, recordStart } from './gap.ts';
-import { learnGrantToStart } from './start-window.ts';
-import { MAX_FINISHED_LEASES, type OpenLease, type ThrottleState } from './state.ts';
+import { learnCrawlDelay } from './gap.ts';
+import type { OpenLease, ThrottleState } from './state.ts';
 
 export function release(state: ThrottleState, report: Release, now: number, random: () => number): void {
   expire(state, now);
@@ -13,94 +12,58 @@ export function release(state: ThrottleState, report: Release, now: number, rand
 
   const { use } = report;
   const open = state.leases.find(({ lease }) => lease.id === report.leaseId);
-  if (!open) {
-    if (use.kind === 'started') recordLateStart(state, report.leaseId, use, now);
-    return;
-  }
+  if (!open) return;
   switch (use.kind) {
     case 'started':
-      recordOpenStart(state, open, use, now);
       state.stats.started += 1;
-      learnFromResponse(state, open, use, now, random);
-      finish(state, open);
+      learnFromStarted(state, open, use, now, random);
       break;
     case 'unused':
-      endUnused(state, open, now);
+      state.stats.unused += 1;
       break;
     case 'lost':
-      endLost(state, open);
+      recordStart(state, open, now);
+      state.stats.lost += 1;
       break;
   }
-}
-
-/** An early report, so that with concurrency above 1 the next lease need not wait for this one's `startBy`. */
-export function reportStarted(state: ThrottleState, leaseId: string, start: RequestStart, now: number): void {
-  expire(state, now);
-  const open = state.leases.find(({ lease }) => lease.id === leaseId);
-  if (open) recordOpenStart(state, open, start, now);
-  else recordLateStart(state, leaseId, start, now);
-}
-
-/** The page was closed when its grant arrived. Nobody holds the lease, unless it was also the answer to an ask. */
-export function reportUndelivered(state: ThrottleState, leaseId: string, now: number): void {
-  expire(state, now);
-  const open = state.leases.find(({ lease }) => lease.id === leaseId);
-  if (!open) return;
-  if (open.answered) endLost(state, open);
-  else endUnused(state, open, now);
+  finish(state, open);
 }
 
 /** Ends leases without a report after their time. */
 export function expire(state: ThrottleState, now: number): void {
-  const overdue = state.leases.filter(({ lease }) => lease.expiresAt <= now);
-  for (const open of overdue) endLost(state, open);
-}
-
-export function endUnused(state: ThrottleState, open: OpenLease, now: number): void {
-  // If two reports contradict each other, the one that saw a request counts.
-  if (open.startedAt !== null) {
-    endLost(state, open);
-    return;
+  for (const open of state.leases.filter((open) => expiresAt(open) <= now)) {
+    state.stats.lost += 1;
+    finish(state, open);
   }
-  // The start window was too short for the request to start.
-  if (now > open.lease.startBy) learnGrantToStart(state, now - open.grantedAt);
-  state.stats.unused += 1;
-  finish(state, open);
 }
 
-function endLost(state: ThrottleState, open: OpenLease): void {
-  recordStart(state, { at: latestStartOf(open), delayAfter: open.delayAfter });
-  state.stats.lost += 1;
-  finish(state, open);
+export function expiresAt({ lease, ask }: OpenLease): number {
+  return lease.startBy + ask.maxFetchMs;
 }
 
-function recordOpenStart(state: ThrottleState, open: OpenLease, start: RequestStart, now: number): void {
-  const at = plausibleStart(open.lease.notBefore, start, now);
-  if (open.startedAt === null) learnGrantToStart(state, at - open.grantedAt);
-  open.startedAt = Math.max(at, open.startedAt ?? at);
-  const { id, notBefore } = open.lease;
-  recordStart(state, { at: open.startedAt, delayAfter: open.delayAfter, lease: { id, notBefore } });
+function learnFromStarted(
+  state: ThrottleState,
+  open: OpenLease,
+  use: Extract<LeaseUse, { kind: 'started' }>,
+  now: number,
+  random: () => number,
+): void {
+  const startedAt = plausibleStart(open, use.agoMs, now);
+  recordStart(state, open, startedAt);
+  learnFromResponse(state, open, { ...use, startedAt }, now, random);
 }
 
-function recordLateStart(state: ThrottleState, leaseId: string, start: RequestStart, now: number): void {
-  const finished = state.finished.find(({ id }) => id === leaseId);
-  // A lease of a previous execution is unknown here, but the row has the delay of its crawl.
-  const delayAfter = finished?.delayAfter ?? state.lastStart?.delayAfter ?? { minMs: 0, maxMs: 0 };
-  const at = plausibleStart(finished?.notBefore ?? 0, start, now);
-  const lease = finished && { lease: { id: finished.id, notBefore: finished.notBefore } };
-  recordStart(state, { at, delayAfter, ...lease });
+function recordStart(state: ThrottleState, { ask }: OpenLease, at: number): void {
+  if (at >= (state.lastStart?.at ?? 0)) state.lastStart = { at, delayAfter: ask.delay };
 }
 
-/** The earlier of the two reported limits, without those that cannot be true: before the lease, in the future, not a number. */
-function plausibleStart(notBefore: number, { agoMs, latestAt }: RequestStart, now: number): number {
-  const isPossible = (at: number): boolean => at >= notBefore && at <= now;
-  return Math.min(now, ...[now - agoMs, latestAt ?? Number.NaN].map(Math.ceil).filter(isPossible));
+/** Not before the lease was granted, not in the future, and a number. */
+function plausibleStart({ grantedAt }: OpenLease, agoMs: number, now: number): number {
+  const at = Math.ceil(now - agoMs);
+  return at >= grantedAt && at <= now ? at : now;
 }
 
-function finish(state: ThrottleState, { lease, delayAfter }: OpenLease): void {
+function finish(state: ThrottleState, { lease }: OpenLease): void {
   state.leases = state.leases.filter((open) => open.lease.id !== lease.id);
   state.stats.active = state.leases.length;
-  state.finished = [...state.finished, { id: lease.id, notBefore: lease.notBefore, delayAfter }].slice(
-    -MAX_FINISHED_LEASES,
-  );
 }

@@ -42,9 +42,6 @@ function whyInvalid(ask: Ask): string | null {
   if (!/^https?:\/\/./.test(ask.origin)) {
     return `"${ask.origin}" is not an origin such as https://example.org`;
   }
-  if (!Number.isFinite(ask.priority)) {
-    return `priority ${ask.priority} is not a number`;
-  }
   if (!(Number.isInteger(ask.concurrency) && ask.concurrency >= 1)) {
     return `concurrency ${ask.concurrency} is not a whole number of at least 1`;
   }

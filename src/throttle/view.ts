@@ -2,9 +2,6 @@
 
 import type { DelayRange, DomainStats, OriginOutage, ResponseClass } from '../core/slot-protocol.ts';
 import { type GapReason, longestCrawlDelay, minDelayFor } from './gap.ts';
-import { eligible, nextProbeAt } from './origin-outage.ts';
-import { nextInQueue, upcoming } from './queue.ts';
-import { expectedAt } from './queue-position.ts';
 import type { ThrottleState } from './state.ts';
 
 const MAX_SHOWN = 10;
@@ -12,7 +9,7 @@ const MAX_SHOWN = 10;
 export interface ThrottleView {
   domain: string;
   now: number;
-  /** `loading`: its row has not been read yet, so nothing is granted. `down`: all of its known origins are. */
+  /** `loading`: its row has not been read yet, so nothing is answered. `down`: all of its known origins are. */
   phase: 'loading' | 'open' | 'paused' | 'blocked' | 'down';
   /** The gap before the next request, and what makes it that long. */
   gapMs: number;
@@ -24,29 +21,41 @@ export interface ThrottleView {
   blockedUntil: number | null;
   /** Origins whose last connection failed. */
   outages: Array<OriginOutage & { origin: string }>;
-  /** Latest time at which a request may have started. null: none yet. */
-  lastStart: number | null;
-  /** null: the queue is empty, or the domain is paused. */
-  nextGrantAt: number | null;
+  /** Slots that are reserved, those included whose requests are open. */
+  reserved: number;
+  /** When the next reserved slot is due. null: none is. */
+  nextSlotAt: number | null;
+  /** The first of them, by their time. */
+  leases: Array<{ id: string; workflowId: string; crawlId: string; notBefore: number; startBy: number }>;
+  /** Pages that ask again later. */
   waiting: number;
-  /** The next few tickets in the order in which they will be granted. */
-  next: Array<{ workflowId: string; crawlId: string; priority: number; askedAt: number }>;
-  leases: Array<{
-    id: string;
-    workflowId: string;
-    notBefore: number;
-    startBy: number;
-    startedAt: number | null;
-  }>;
   /** How many of the last requests failed. */
   recent: { requests: number; failures: number };
   stats: DomainStats;
 }
 
+/** Where a page stands. */
+export type PageSlot =
+  | { kind: 'granted'; notBefore: number; startBy: number }
+  /** No slot could be reserved for it yet. It asks again at `retryAt`. `position` 1 is next. */
+  | { kind: 'waiting'; position: number; of: number; askedAt: number; retryAt: number }
+  /** The page wants no slot now: it is being fetched, parsed or recorded, or it sleeps. */
+  | { kind: 'absent' };
+
+export function slotOf({ leases, waiting }: ThrottleState, workflowId: string): PageSlot {
+  // The end of an earlier lease may not have been reported yet.
+  const open = leases.findLast(({ ask }) => ask.workflowId === workflowId);
+  if (open) return { kind: 'granted', notBefore: open.lease.notBefore, startBy: open.lease.startBy };
+  const index = waiting.findIndex((page) => page.workflowId === workflowId);
+  const page = waiting[index];
+  if (!page) return { kind: 'absent' };
+  const { askedAt, retryAt } = page;
+  return { kind: 'waiting', position: index + 1, of: waiting.length, askedAt, retryAt };
+}
+
 export function view(state: ThrottleState, now: number): ThrottleView {
-  const queue = eligible(state, now);
-  const next = nextInQueue(queue) ?? null;
-  const gap = minDelayFor(state, next);
+  const reserved = state.leases.toSorted((one, other) => one.lease.notBefore - other.lease.notBefore);
+  const gap = minDelayFor(state, reserved[0]?.ask ?? null, 1);
   const blockedUntil = state.blockedUntil !== null && state.blockedUntil > now ? state.blockedUntil : null;
   return {
     domain: state.domain,
@@ -58,29 +67,20 @@ export function view(state: ThrottleState, now: number): ThrottleView {
     crawlDelayMs: longestCrawlDelay(state),
     backoffMs: state.backoffMs,
     blockedUntil,
-    outages: Object.entries(state.outages).map(([origin, { since, until, failures, error }]) => ({
+    outages: Object.entries(state.outages).map(([origin, { grewAfter: _, ...outage }]) => ({
       origin,
-      since,
-      until,
-      failures,
-      error,
+      ...outage,
     })),
-    lastStart: state.lastStart?.at ?? null,
-    nextGrantAt: state.paused ? null : next ? expectedAt(state, next, 1, now) : nextProbeAt(state, now),
-    waiting: state.queue.waiting.length,
-    next: upcoming(queue, MAX_SHOWN).map(({ workflowId, crawlId, priority, askedAt }) => ({
-      workflowId,
-      crawlId,
-      priority,
-      askedAt,
-    })),
-    leases: state.leases.map(({ lease: { id, notBefore, startBy }, workflowId, startedAt }) => ({
+    reserved: state.leases.length,
+    nextSlotAt: reserved.find(({ lease }) => lease.notBefore > now)?.lease.notBefore ?? null,
+    leases: reserved.slice(0, MAX_SHOWN).map(({ lease: { id, notBefore, startBy }, ask }) => ({
       id,
-      workflowId,
+      workflowId: ask.workflowId,
+      crawlId: ask.crawlId,
       notBefore,
       startBy,
-      startedAt,
     })),
+    waiting: state.waiting.length,
     recent: {
       requests: state.stats.recentResponses.length,
       failures: state.stats.recentResponses.filter(isFailure).length,
@@ -101,11 +101,11 @@ function phaseOf(state: ThrottleState, blockedUntil: number | null, now: number)
 }
 
 /** A domain is down only if all of its origins are. */
-function isDown({ outages, lastReached, queue }: ThrottleState, now: number): boolean {
+function isDown({ outages, lastReached, leases }: ThrottleState, now: number): boolean {
   const known = [
     ...Object.keys(outages),
     ...Object.keys(lastReached),
-    ...queue.waiting.map(({ origin }) => origin),
+    ...leases.map(({ ask }) => ask.origin),
   ];
   return known.length > 0 && known.every((origin) => (outages[origin]?.until ?? 0) > now);
 }

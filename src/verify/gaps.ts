@@ -4,19 +4,13 @@ import type { ParsedRules } from './rules.ts';
 import type { Gap, RecordedRequest } from './types.ts';
 
 /**
- * Recorded starts are early readings of one clock, and the throttle counts from a later one, so a granted gap is never longer than
- * the recorded one. That later reading is the latest start that the worker considered possible, or the latest that follows from
- * how long ago the report says it was, whichever is earlier. Only the former is on record. Therefore a gap that is too short only
- * if the clocks' whole error is subtracted is not a violation. If one process sent both requests, its own measurement proves the
- * gap.
+ * Recorded starts are early readings of one clock, and the gate counts from a later one, so a gap is never shorter than the recorded
+ * one. That later reading is not on record. Therefore a gap that is too short only if the clocks' whole error is subtracted is
+ * not a violation.
  */
 export function gapBetween(before: RecordedRequest, after: RecordedRequest): Gap {
   const gapMs = after.startedAtMs - before.startedAtMs;
-  const requiredMs = after.minGapMs;
-  const spare = Math.max(0, gapMs - requiredMs);
-  const isMeasured = after.measuredFrom === before.leaseId;
-  const clockErrorMs = isMeasured ? Math.min(spare, before.startedErrorMs) : before.startedErrorMs;
-  return { before, after, gapMs, clockErrorMs, requiredMs };
+  return { before, after, gapMs, clockErrorMs: before.startedErrorMs, requiredMs: after.minGapMs };
 }
 
 export function isTooShort({ gapMs, requiredMs }: Gap): boolean {

@@ -10,13 +10,11 @@ export interface RecordedRequest {
   url: string;
   /** robots.txt is exempt from the rules it states. */
   isRobots: boolean;
-  /** On the throttle's clock. The true start is at most `startedErrorMs` later. */
+  /** On Postgres's clock. The true start is at most `startedErrorMs` later. */
   startedAtMs: number;
   startedErrorMs: number;
   /** The gap to the previous request that was in force when this one was granted. */
   minGapMs: number;
-  /** Lease of the previous request, if the same process sent it and measured the gap. null: the gap rests on the throttle's clock. */
-  measuredFrom: string | null;
   /** null: no rules were recorded with it. */
   allowedBy: AllowedBy | null;
 }
@@ -58,10 +56,7 @@ export interface Gap {
   after: RecordedRequest;
   /** By the recorded starts. */
   gapMs: number;
-  /**
-   * The true gap may have been shorter by this much, because the earlier request may have started later than recorded. If one
-   * process measured the gap, the true gap was no shorter than required.
-   */
+  /** The true gap may have been shorter by this much, because the earlier request may have started later than recorded. */
   clockErrorMs: number;
   /** What was in force then. */
   requiredMs: number;

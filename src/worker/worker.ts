@@ -10,6 +10,8 @@ import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporal
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { createActivities, type Deps } from '../../activities/index.ts';
+import { HeldReports } from '../../activities/slot/held-reports.ts';
+import { sendReleases } from '../../activities/slot/throttle-client.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
 import { createParser } from '../html/index.ts';
@@ -22,10 +24,9 @@ import { openContentStore } from './content-store.ts';
 import { type DependencyHealth, watchDependencies } from './dependency-health.ts';
 import { watchEventLoopLag } from './event-loop-lag.ts';
 import { FetchSlots, MAX_WAITING } from './fetch-slots.ts';
+import { GateWaits } from './gate-waits.ts';
 import { heartbeats } from './heartbeats.ts';
-import { LocalRequestStarts } from './local-request-starts.ts';
 import { withRecentBodies } from './recent-bodies.ts';
-import { ServerClock } from './server-clock.ts';
 import { connectTemporal } from './temporal-connection.ts';
 import { createTemporalLogger } from './temporal-logger.ts';
 
@@ -101,6 +102,10 @@ export async function startWorker({
         'could not record that requests have ended; their places stay taken for a while',
       );
   });
+  const client = new Client({ connection: clientConnection, namespace: temporal.namespace });
+  const reports = new HeldReports((domain, releases) =>
+    sendReleases({ client, config, dependencies, log }, domain, releases),
+  );
   const lag = watchEventLoopLag();
   const crawls = new LRUCache<string, CrawlRecord>({
     max: MAX_CACHED_CRAWLS,
@@ -111,7 +116,7 @@ export async function startWorker({
   const deps: Deps = {
     config,
     db,
-    client: new Client({ connection: clientConnection, namespace: temporal.namespace }),
+    client,
     store,
     agents,
     addresses,
@@ -120,8 +125,8 @@ export async function startWorker({
       log.warn({ site, bytes }, 'the bodies of open fetches need too much memory; aborted the largest'),
     ),
     robotsRules: createRobotsRulesCache(),
-    clock: new ServerClock(),
-    starts: new LocalRequestStarts(),
+    gateWaits: new GateWaits(),
+    reports,
     lag,
     parse: createParser({ timeoutMs: config.parseTimeoutMs }),
     log,
@@ -176,6 +181,7 @@ export async function startWorker({
   async function stopInOrder(): Promise<void> {
     // The throttles last: pages and fetches report to them as they end.
     await drain(running.slice(0, -1));
+    await reports.flushAll();
     await drain(running);
     lag.stop();
     dependencies.stop();

@@ -19,7 +19,7 @@ async function rulesAre(body: string): Promise<void> {
   await saveRobotsRules(db(), origin, { ...reader, ...kept });
 }
 
-const decide = async (notBefore: number, minGapMs: number, path = '/') =>
+const decide = async (path = '/') =>
   decideByRobots(
     { db: db(), config, robotsRules },
     {
@@ -27,32 +27,24 @@ const decide = async (notBefore: number, minGapMs: number, path = '/') =>
       url: origin + path,
       domain: 'slow.test',
       robots: await readRobotsRow(db(), origin, reader),
-      lease: { notBefore, minGapMs },
       justTried: false,
     },
   );
 
-test('a slot granted before robots.txt asked for a longer delay is released', async () => {
-  const before = Date.now() - 1_000;
+test('the Crawl-delay of robots.txt is required at once, up to its limit', async () => {
   await rulesAre('User-agent: *\nCrawl-delay: 60');
-  // The cap limits it.
-  expect(await decide(before, 19_999)).toMatchObject({ kind: 'refused' });
-  expect(await decide(before, 20_000)).toMatchObject({ kind: 'fetch' });
-});
-
-test('a slot granted later is used, even if the throttle had an older cap', async () => {
-  await rulesAre('User-agent: *\nCrawl-delay: 60');
-  const later = Date.now() + config.throttle.grantLeadMs + 1_000;
-  expect(await decide(later, 1_000)).toMatchObject({ kind: 'fetch' });
+  expect(await decide()).toMatchObject({ kind: 'fetch', gapMs: 20_000 });
+  await rulesAre('User-agent: *\nDisallow:');
+  expect(await decide()).toMatchObject({ kind: 'fetch', gapMs: 0 });
 });
 
 test('the reason says whether a rule disallows a page, or the rules are too costly to evaluate', async () => {
   await rulesAre(`User-agent: *\nDisallow: /private\nDisallow: /${'*a'.repeat(8_000)}`);
-  expect(await decide(Date.now(), 0, '/private')).toEqual({
+  expect(await decide('/private')).toEqual({
     kind: 'disallowed',
     reason: 'Disallowed by http://slow.test/robots.txt.',
   });
-  expect(await decide(Date.now(), 0, `/${'a'.repeat(1_000)}`)).toEqual({
+  expect(await decide(`/${'a'.repeat(1_000)}`)).toEqual({
     kind: 'disallowed',
     reason: 'Disallowed by http://slow.test/robots.txt: its rules are too costly to evaluate for this URL.',
   });
@@ -62,12 +54,11 @@ test('the text of a robots.txt is read once, also if it is fetched again unchang
   const readsOfText = () => sent.filter((text) => /SELECT body FROM robots_rules/.test(text)).length;
   const before = readsOfText();
   await rulesAre('User-agent: *\nDisallow: /once');
-  for (let n = 0; n < 3; n += 1)
-    expect(await decide(Date.now(), 0, '/once')).toMatchObject({ kind: 'disallowed' });
+  for (let n = 0; n < 3; n += 1) expect(await decide('/once')).toMatchObject({ kind: 'disallowed' });
   await rulesAre('User-agent: *\nDisallow: /once');
-  expect(await decide(Date.now(), 0, '/once')).toMatchObject({ kind: 'disallowed' });
+  expect(await decide('/once')).toMatchObject({ kind: 'disallowed' });
   expect(readsOfText()).toBe(before + 1);
   await rulesAre('User-agent: *\nDisallow: /twice');
-  expect(await decide(Date.now(), 0, '/once')).toMatchObject({ kind: 'fetch' });
+  expect(await decide('/once')).toMatchObject({ kind: 'fetch' });
   expect(readsOfText()).toBe(before + 2);
 });

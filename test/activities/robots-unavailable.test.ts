@@ -44,7 +44,6 @@ const decide = async (host: string, pageId: string) =>
       url: `http://${host}/`,
       domain: host,
       robots: await readRobotsRow(db(), `http://${host}`, { domain: host, agent: 'Amble' }),
-      lease: { notBefore: Date.now(), minGapMs: 1_000 },
       justTried: false,
     },
   );

@@ -4,7 +4,7 @@ import type { StoredDomain } from '../../src/core/slot-protocol.ts';
 import { newThrottle, toStoredDomain } from '../../src/throttle/index.ts';
 import { CONFIG } from '../throttle/support.ts';
 
-const NEW = toStoredDomain(newThrottle('example.org', CONFIG), true);
+const NEW = toStoredDomain(newThrottle('example.org', CONFIG));
 
 describe('a change to a domain is stored once its row shows it', () => {
   it.each<[string, Partial<StoredDomain>]>([
@@ -12,7 +12,10 @@ describe('a change to a domain is stored once its row shows it', () => {
     ['a delay', { delay: { minMs: 1, maxMs: 1 } }],
     ['a backoff', { backoffMs: 1 }],
     ['a Retry-After', { blockedUntil: 1 }],
-    ['an outage', { outages: { 'http://example.org': { since: 0, until: 1, failures: 1, error: '' } } }],
+    [
+      'an outage',
+      { outages: { 'http://example.org': { since: 0, until: 1, failures: 1, error: '', validFrom: 1 } } },
+    ],
   ])('a reset, not while there is %s', (_, leftover) => {
     expect(RESET.isStored(NEW)).toBe(true);
     expect(RESET.isStored({ ...NEW, ...leftover })).toBe(false);

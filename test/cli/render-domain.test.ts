@@ -10,14 +10,14 @@ it.each([
   [[at(14, 10), at(14, 30)], 'down until 14:30:00'],
   [[at(13, 50)], 'down at last attempt'],
 ])('a domain without a running throttle shows the outages in its row: %s', (untils, state) => {
-  const stored = toStoredDomain(newThrottle('example.org', CONFIG), true);
+  const stored = toStoredDomain(newThrottle('example.org', CONFIG));
   const outages = Object.fromEntries(
     untils.map((until, n) => [
       `http://example.org:${n}`,
-      { since: 0, until, failures: 1, error: 'Refused.' },
+      { since: 0, until, failures: 1, error: 'Refused.', validFrom: 1 },
     ]),
   );
-  const known = { name: 'example.org', stored: { ...stored, outages }, writtenAt: NOW };
+  const known = { name: 'example.org', stored: { ...stored, outages }, lastStart: null, writtenAt: NOW };
   const lines = renderDomains([{ domain: 'example.org', live: null, known }], NOW);
   expect(lines.join('\n')).toMatch(new RegExp(`example\\.org +${state} `));
 });

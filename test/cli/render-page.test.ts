@@ -43,12 +43,18 @@ describe('a page that has not started', () => {
   const before = { pending: 120, queued: 4 };
   const crawl = { window: 4 };
   const PLACE = 'behind 120 other pages; 4 of at most 4 pages of example.org are in progress';
-  const outage = { since: at(13, 0).getTime(), until: at(14, 10).getTime(), failures: 2, error: 'Refused.' };
+  const outage = {
+    since: at(13, 0).getTime(),
+    until: at(14, 10).getTime(),
+    failures: 2,
+    error: 'Refused.',
+    validFrom: 1,
+  };
 
   /** From its throttle, and from its row when no worker answers for the throttle. */
   function liveAndStored(live: Partial<ThrottleView>, stored: Partial<StoredDomain>): string[] {
-    const row = { ...toStoredDomain(newThrottle('example.org', CONFIG), true), ...stored };
-    const known = { name: 'example.org', stored: row, writtenAt: NOW };
+    const row = { ...toStoredDomain(newThrottle('example.org', CONFIG)), ...stored };
+    const known = { name: 'example.org', stored: row, lastStart: null, writtenAt: NOW };
     const domains = [
       { domain: 'example.org', live: { ...THROTTLE, ...live }, known: null },
       { domain: 'example.org', live: null, known },
@@ -77,7 +83,7 @@ describe('a page that has not started', () => {
   });
 
   it('shows the gap of its domain and the reason for it', () => {
-    const gap = { gapMs: 40_000, gapReason: 'backoff', nextGrantAt: NOW.getTime() + 20_000 } as const;
+    const gap = { gapMs: 40_000, gapReason: 'backoff', nextSlotAt: NOW.getTime() + 20_000 } as const;
     expect(liveAndStored(gap, {})).toEqual([
       `${PLACE}; next slot in 20 s; the gap is 40 s because of backoff.`,
       `${PLACE}.`,
@@ -139,92 +145,124 @@ it('a page between two attempts shows which is next, when, and why', () => {
 describe('a page in progress', () => {
   const page = { status: 'Queued' } as const;
   const place = {
-    kind: 'queued',
+    kind: 'waiting',
     position: 3,
     of: 12,
     askedAt: NOW.getTime(),
-    expectedAt: NOW.getTime() + 20_000,
+    retryAt: NOW.getTime() + 20_000,
   } as const;
   const domain = { ...THROTTLE, gapMs: 10_000, gapReason: 'crawl-delay' } as const;
 
-  it('shows its queue position, when its slot is expected, and the reason for the gap', () => {
-    expect(describeWith({ page }, { position: place, domain })).toBe(
-      '3rd of 12 in the queue for example.org, expected in 20 s; the gap is 10 s because of Crawl-delay in robots.txt.',
+  it('shows that no slot is reserved for it yet, when it asks again, and the reason for the gap', () => {
+    expect(describeWith({ page }, { slot: place, domain })).toBe(
+      '3rd of 12 that wait for a slot of example.org; it asks again in 20 s; the gap is 10 s because of Crawl-delay in robots.txt.',
     );
   });
 
   it('shows what blocks the whole domain: an operator, a Retry-After', () => {
-    expect(
-      describeWith(
-        { page },
-        { position: { ...place, expectedAt: null }, domain: { ...domain, phase: 'paused' } },
-      ),
-    ).toBe('3rd of 12 in the queue for example.org, which is paused by an operator.');
+    expect(describeWith({ page }, { slot: place, domain: { ...domain, phase: 'paused' } })).toBe(
+      '3rd of 12 that wait for a slot of example.org, which is paused by an operator.',
+    );
     const blocked = { ...domain, phase: 'blocked', blockedUntil: at(15, 0).getTime() } as const;
-    expect(describeWith({ page }, { position: place, domain: blocked })).toBe(
-      '3rd of 12 in the queue for example.org, which asked for no requests until 15:00:00 (Retry-After).',
+    expect(describeWith({ page }, { slot: place, domain: blocked })).toBe(
+      '3rd of 12 that wait for a slot of example.org, which asked for no requests until 15:00:00 (Retry-After).',
     );
   });
 
   it('shows the outage of its own origin, but not of others of the domain', () => {
     const down = (origin: string, error: string) => ({
-      ...{ origin, error, since: at(13, 0).getTime(), until: at(14, 10).getTime(), failures: 2 },
+      ...{
+        origin,
+        error,
+        since: at(13, 0).getTime(),
+        until: at(14, 10).getTime(),
+        failures: 2,
+        validFrom: 1,
+      },
     });
     const outages = [down('http://example.org', 'theirs.'), down('https://example.org', 'Refused.')];
     const sentence =
-      '3rd of 12 in the queue for example.org; https://example.org has been unreachable since 13:00:00; next attempt at 14:10:00. Error: Refused.';
-    expect(describeWith({ page }, { position: place, domain: { ...domain, outages } })).toBe(sentence);
-    expect(describeWith({ page }, { position: place, domain: { ...domain, phase: 'down', outages } })).toBe(
+      '3rd of 12 that wait for a slot of example.org; https://example.org has been unreachable since 13:00:00; next attempt at 14:10:00. Error: Refused.';
+    expect(describeWith({ page }, { slot: place, domain: { ...domain, outages } })).toBe(sentence);
+    expect(describeWith({ page }, { slot: place, domain: { ...domain, phase: 'down', outages } })).toBe(
       sentence,
     );
     const others = { ...domain, outages: outages.slice(0, 1) };
-    expect(describeWith({ page }, { position: place, domain: others })).toMatch(/expected in 20 s/);
+    expect(describeWith({ page }, { slot: place, domain: others })).toMatch(/asks again in 20 s/);
   });
 
   it('shows that its crawl is paused, unless it is already being fetched', () => {
     const crawl = { status: 'Paused' } as const;
-    expect(describeWith({ page, crawl }, { position: place, domain })).toBe('the crawl is paused.');
+    expect(describeWith({ page, crawl }, { slot: place, domain })).toBe('the crawl is paused.');
     expect(describeWith({ page: { status: 'Waiting', nextAttemptAt: at(15, 0) }, crawl })).toBe(
       'the crawl is paused.',
     );
-    const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
-    expect(describeWith({ page, crawl }, { position: granted, domain })).toMatch(/being fetched/);
+    const granted = {
+      kind: 'granted',
+      notBefore: at(13, 59).getTime(),
+      startBy: at(14, 1).getTime(),
+    } as const;
+    expect(describeWith({ page, crawl }, { slot: granted, domain })).toMatch(/being fetched/);
   });
 
   it('shows that it is being fetched', () => {
-    const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
-    expect(describeWith({ page }, { position: granted, domain })).toBe('being fetched since 13:59:00.');
+    const granted = {
+      kind: 'granted',
+      notBefore: at(13, 59).getTime(),
+      startBy: at(14, 1).getTime(),
+    } as const;
+    expect(describeWith({ page }, { slot: granted, domain })).toBe(
+      'being fetched, or about to be: its slot of example.org is at 13:59:00, and may be used until 14:01:00.',
+    );
   });
 
-  it('shows that its redirected robots.txt is in the queue of another domain', () => {
+  it('shows when its slot is, and what may keep it from being used', () => {
+    const granted = {
+      kind: 'granted',
+      notBefore: at(14, 1).getTime(),
+      startBy: at(14, 2).getTime(),
+    } as const;
+    expect(describeWith({ page }, { slot: granted, domain })).toBe(
+      'its slot of example.org is at 14:01:00 (in 1 min); the gap is 10 s because of Crawl-delay in robots.txt.',
+    );
+    expect(describeWith({ page }, { slot: granted, domain: { ...domain, phase: 'paused' } })).toBe(
+      'its slot of example.org is at 14:01:00, but the domain is paused by an operator.',
+    );
+  });
+
+  it('shows that its redirected robots.txt waits for a slot of another domain', () => {
     const robots = {
       origin: 'https://example.org',
       url: 'https://other.org/robots.txt',
       domain: 'other.org',
       hop: 1,
     };
-    expect(describeWith({ page }, { position: place, domain, robots })).toBe(
-      'for its robots.txt, redirected to https://other.org/robots.txt: 3rd of 12 in the queue for other.org, expected in 20 s; the gap is 10 s because of Crawl-delay in robots.txt.',
+    expect(describeWith({ page }, { slot: place, domain, robots })).toBe(
+      'for its robots.txt, redirected to https://other.org/robots.txt: 3rd of 12 that wait for a slot of other.org; it asks again in 20 s; the gap is 10 s because of Crawl-delay in robots.txt.',
     );
-    const granted = { kind: 'granted', notBefore: 0, startBy: 0, startedAt: at(13, 59).getTime() } as const;
-    expect(describeWith({ page }, { position: granted, domain, robots })).toBe(
-      'for its robots.txt, redirected to https://other.org/robots.txt: being fetched since 13:59:00.',
+    const granted = {
+      kind: 'granted',
+      notBefore: at(13, 59).getTime(),
+      startBy: at(14, 1).getTime(),
+    } as const;
+    expect(describeWith({ page }, { slot: granted, domain, robots })).toBe(
+      'for its robots.txt, redirected to https://other.org/robots.txt: being fetched, or about to be: its slot of other.org is at 13:59:00, and may be used until 14:01:00.',
     );
-    expect(describeWith({ page }, { position: { kind: 'absent' }, domain, robots })).toBe(
+    expect(describeWith({ page }, { slot: { kind: 'absent' }, domain, robots })).toBe(
       'for its robots.txt, redirected to https://other.org/robots.txt: in progress: about to ask for a slot, or being recorded.',
     );
   });
 
   it('shows that its throttle does not answer, or that its robots.txt is unavailable', () => {
     expect(describeWith({ page })).toBe('waiting for a slot of example.org, whose throttle does not answer.');
-    const paused = { ...toStoredDomain(newThrottle('example.org', CONFIG), true), paused: true };
-    const known = { name: 'example.org', stored: paused, writtenAt: NOW };
+    const paused = { ...toStoredDomain(newThrottle('example.org', CONFIG)), paused: true };
+    const known = { name: 'example.org', stored: paused, lastStart: null, writtenAt: NOW };
     const around = { ...NO_CONTEXT, domain: { domain: 'example.org', live: null, known } };
     expect(describePage(aPage({ page }), around, NOW)).toBe(
       'waiting for a slot of example.org, whose throttle does not answer; when last stored, the domain is paused by an operator.',
     );
     const robotsFailure = { error: 'answered 503', since: at(13, 30), retryAt: at(14, 1) };
-    expect(describeWith({ page, robotsFailure }, { position: { kind: 'absent' }, domain })).toBe(
+    expect(describeWith({ page, robotsFailure }, { slot: { kind: 'absent' }, domain })).toBe(
       'its robots.txt has been unavailable since 13:30:00 (answered 503); next attempt at 14:01:00.',
     );
   });

@@ -126,7 +126,6 @@ export function aRequest(domain: string, startedAtMs: number, url = `http://${do
     startedAtMs,
     startedErrorMs: 0,
     minGapMs: 1_000,
-    measuredFrom: null,
     allowedBy: null,
   };
 }

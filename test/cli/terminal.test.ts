@@ -100,15 +100,22 @@ describe('no control character of a site reaches the terminal from', () => {
     cooling: [{ domain: HOSTILE, readyInMs: 1 }],
   };
   const request = (startedAtMs: number) => aRequest(HOSTILE, startedAtMs, url);
-  const outage = { since: 0, until: NOW.getTime() + 1_000, failures: 1, error: HOSTILE, grewAfter: 0 };
+  const outage = {
+    since: 0,
+    until: NOW.getTime() + 1_000,
+    failures: 1,
+    error: HOSTILE,
+    validFrom: 1,
+    grewAfter: 0,
+  };
   const live = view(
     { ...newThrottle(HOSTILE, CONFIG), openedAt: 0, outages: { [url]: outage } },
     NOW.getTime(),
   );
-  const stored = { ...toStoredDomain(newThrottle(HOSTILE, CONFIG), true), outages: { [url]: outage } };
+  const stored = { ...toStoredDomain(newThrottle(HOSTILE, CONFIG)), outages: { [url]: outage } };
   const domains = [
     { domain: HOSTILE, live, known: null },
-    { domain: HOSTILE, live: null, known: { name: HOSTILE, stored, writtenAt: NOW } },
+    { domain: HOSTILE, live: null, known: { name: HOSTILE, stored, lastStart: null, writtenAt: NOW } },
   ];
   const work = { active: false, reason: HOSTILE } as const;
   const page = aPage({

@@ -8,7 +8,7 @@ import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 let amble: Amble;
 let web: TestWeb;
 beforeAll(async () => {
-  amble = await startAmble({ tuning: { throttle: { startWindowMs: 1_000, maxStartWindowMs: 1_000 } } });
+  amble = await startAmble();
 });
 afterAll(() => amble?.stop());
 beforeEach(async () => {

@@ -41,16 +41,6 @@ describe('a slow site', () => {
     });
   });
 
-  it('has its gaps measured by the worker that sent both requests, also across crawls', async () => {
-    const requests = await requestsOf(0, {});
-    const before = await amble.db.request.findFirst({
-      where: { startedAt: { lt: requests[0]?.startedAt ?? new Date(0) }, domain: requests[0]?.domain ?? '' },
-      orderBy: { startedAt: 'desc' },
-    });
-    const leases = [before, ...requests].map((request) => request?.leaseId);
-    expect(requests.map(({ measuredFromLeaseId }) => measuredFromLeaseId)).toEqual(leases.slice(0, -1));
-  });
-
   it('is requested at most once per average latency / target concurrency', async () => {
     const requests = await requestsOf(600, { concurrency: 3, targetConcurrency: 2 });
     expect(requests).toHaveLength(6);

@@ -63,22 +63,22 @@ function programWith(env: Record<string, string>, ...args: string[]) {
   });
 }
 
-/** robots.txt has been fetched, and everything else is queued for an hour. */
+/** robots.txt has been fetched, the next slot is in an hour, and the other pages wait. */
 async function startQueuedCrawl(id: string): Promise<void> {
   const seeds = ['/1', '/2', '/3', '/4', '/5'].map((path) => web.url('slow', path));
   await amble.start({ seeds, ...web.network, delay: '1h' }, id);
   await expect.poll(() => web.arrivalsAt('slow', '/robots.txt').length, { timeout: 60_000 }).toBe(1);
-  const queueLength = async () => {
-    const { waiting } = await amble.client.workflow
+  const pages = async () => {
+    const { reserved, waiting } = await amble.client.workflow
       .getHandle(`throttle:${web.name('slow')}`)
       .query(stateQuery);
-    return waiting;
+    return { reserved, waiting };
   };
-  await expect.poll(queueLength, { timeout: 60_000 }).toBe(seeds.length);
+  await expect.poll(pages, { timeout: 60_000 }).toEqual({ reserved: 1, waiting: seeds.length - 1 });
 }
 
 describe('a domain', () => {
-  test('is shown, paused, slowed down and reset; a queued page shows its position', async () => {
+  test('is shown, paused, slowed down and reset; a page shows when its slot is', async () => {
     const domain = web.name('slow');
     await startQueuedCrawl('slow');
 
@@ -86,12 +86,13 @@ describe('a domain', () => {
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(new RegExp(`^${domain}: open$`, 'm'));
     expect(shown.stdout).toMatch(/^ {2}Gap +1 h \(the crawl's delay\)$/m);
-    expect(shown.stdout).toMatch(/^ {2}Queued +5 pages; next slot in (59 min|1 h)$/m);
-    expect(shown.stdout).toMatch(/^ +1\. page:slow:/m);
+    expect(shown.stdout).toMatch(/^ {2}Reserved +1 slot; the next one in (59 min|1 h)$/m);
+    expect(shown.stdout).toMatch(/^ +page:slow:.*, at \d/m);
+    expect(shown.stdout).toMatch(/^ {2}Waiting +4 pages without a slot$/m);
 
     const page = await program('page', web.url('slow', '/5'));
     expect(page.stdout).toMatch(
-      /Now +Queued: \d(st|nd|rd|th) of 5 in the queue for .*, expected in .*; the gap is 1 h because of the crawl's delay\./,
+      /Now +Queued: (its slot of .* is at .*|\d(st|nd|rd|th) of 4 that wait for a slot of .*; it asks again in .*); the gap is 1 h because of the crawl's delay\./,
     );
 
     const paused = await program('domain', 'pause', domain.toUpperCase());
@@ -100,7 +101,7 @@ describe('a domain', () => {
       paused: true,
     });
     const held = await program('page', web.url('slow', '/5'), '--crawl', 'slow');
-    expect(held.stdout).toMatch(/in the queue for .*, which is paused by an operator\./);
+    expect(held.stdout).toMatch(/is paused by an operator\./);
     expect(JSON.parse((await program('status', 'slow', '--json')).stdout)).toMatchObject({
       domains: [{ domain, found: 5, open: 5, paused: true }],
     });
@@ -267,15 +268,17 @@ describe('a crawl', () => {
     await amble.client.workflow.getHandle('mute').cancel();
   });
 
-  test('whose robots.txt is redirected shows the queue of the other domain', async () => {
-    await program('domain', 'pause', web.name('held'));
+  test('whose robots.txt is redirected shows the slot of the other domain', async () => {
+    await amble.crawl({ seeds: [web.url('held')], ...web.network });
+    await program('domain', 'delay', web.name('held'), '50s');
+    const asked = Date.now();
     await amble.start({ seeds: [web.url('moved')], ...web.network }, 'moved');
     const held = amble.client.workflow.getHandle(`throttle:${web.name('held')}`);
-    const queueLength = async () => (await held.query(stateQuery)).waiting;
-    await expect.poll(queueLength, { timeout: 60_000 }).toBe(1);
+    const nextSlotAt = async () => (await held.query(stateQuery)).nextSlotAt;
+    await expect.poll(nextSlotAt, { timeout: 40_000 }).toBeGreaterThan(asked);
     const { stdout } = await program('page', web.url('moved'));
     expect(stdout).toContain(
-      `Queued: for its robots.txt, redirected to ${web.url('held', '/robots.txt')}: 1st of 1 in the queue for ${web.name('held')}, which is paused by an operator.`,
+      `Queued: for its robots.txt, redirected to ${web.url('held', '/robots.txt')}: its slot of ${web.name('held')} is at `,
     );
     await amble.client.workflow.getHandle('moved').cancel();
   });

@@ -10,7 +10,7 @@ import type { Arrival, AttemptOnRecord, Evidence, Injected } from './evidence.ts
 /** Between the write of a request and its arrival: the scheduler's, not the crawler's. */
 const JITTER_MS = 20;
 
-/** How far a recorded time, which is on the throttle's clock, may be off. */
+/** How far a recorded time, which is on Postgres's clock, may be off. */
 const CLOCK_MS = 100;
 
 /** Times a request must have been lost with its worker before that may cost the page an attempt. */

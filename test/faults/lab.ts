@@ -32,7 +32,7 @@ const SETTINGS = {
 };
 const TUNING = {
   heartbeatMs: 2_000,
-  throttle: { startWindowMs: LEASE_MS, maxStartWindowMs: LEASE_MS },
+  throttle: { startWindowMs: LEASE_MS },
   crawl: { sweepIntervalMs: 500 },
 };
 

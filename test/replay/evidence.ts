@@ -10,19 +10,19 @@ export const EVIDENCE = {
   'granted.throttle': [
     'update acquire',
     'answered acquire granted',
-    'signal release started ok',
+    'signal release',
     'timer fired',
     'scheduled saveDomain',
     'completed',
   ],
-  'queued.page': [
-    'local acquireSlot queued',
+  /** It sleeps until its slot. */
+  'reserved.page': [
+    'local acquireSlot granted',
     'timer started',
-    'signal granted',
+    'timer fired',
     'completed fetchPage attempt Success document',
     'completed',
   ],
-  'queued.throttle': ['answered acquire queued', 'timer fired', 'signals granted', 'external signaled'],
   'retried.page': [
     'completed fetchPage attempt Blocked5xx nothing',
     'local persistPage',
@@ -68,18 +68,18 @@ export const EVIDENCE = {
     'local acquireSlot',
     'completed',
   ],
-  /** The throttle's queue is full. */
-  'full.page': [
-    'local acquireSlot full',
+  /** The next slots are reserved. */
+  'later.page': [
+    'local acquireSlot later',
     'timer fired',
-    'local acquireSlot',
+    'local acquireSlot granted',
     'completed fetchPage attempt Success document',
     'completed',
   ],
   /** Its worker died during the fetch. */
   'lost.page': [
     'timed out fetchPage heartbeat',
-    'signals release',
+    'local releaseSlot',
     'local acquireSlot',
     'completed fetchPage attempt Success document',
     'completed',
@@ -95,9 +95,10 @@ export const EVIDENCE = {
     'completed',
   ],
   'cancelled.page': [
-    'local acquireSlot queued',
+    'local acquireSlot granted',
+    'timer started',
     'cancel requested',
-    'signals withdraw',
+    'local releaseSlot',
     'local persistPage',
     'canceled',
   ],
@@ -114,11 +115,12 @@ export const EVIDENCE = {
     'update pause',
     'scheduled saveDomain',
     'update setDelay',
+    'signals askAgain',
     'update resume',
     'update reset',
   ],
   /** The first run and, of the page, the second. */
-  'continued.throttle': ['started', 'signals granted', 'continued as new'],
+  'continued.throttle': ['started', 'answered acquire granted', 'continued as new'],
   'continued.page': ['started', 'completed fetchPage attempt Blocked5xx nothing', 'continued as new'],
   'continuing.page': ['started from an earlier run', 'completed fetchPage attempt', 'completed'],
 } satisfies Record<string, readonly string[]>;

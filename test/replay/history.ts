@@ -49,7 +49,7 @@ export function firstEventOf({ events }: History): Attributes {
   return events[0] === undefined ? {} : attributesOf(events[0]);
 }
 
-/** Such as "local acquireSlot queued", "timer started", "signal granted". Workflow tasks are left out. */
+/** Such as "local acquireSlot granted", "timer started", "signal askAgain". Workflow tasks are left out. */
 export function summarize({ events }: History): string[] {
   const byId = new Map(events.map((one) => [one.eventId, attributesOf(one)]));
   return events

@@ -1,6 +1,6 @@
 /**
  * `npm run histories`: brings about each situation on real engines and writes its histories to test/histories, if they show
- * what evidence.ts says. `npm run histories -- -t 'queued$'` records one situation. The test run only replays them.
+ * what evidence.ts says. `npm run histories -- -t 'reserved$'` records one situation. The test run only replays them.
  */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -14,9 +14,9 @@ import {
   resumeCrawlUpdate,
   resumeUpdate,
   setDelayUpdate,
+  stateQuery,
 } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
-import { pauseDomain } from '../support/paused-domain.ts';
 import { flatSite, links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 import { EVIDENCE, type HistoryName, missingFrom } from './evidence.ts';
 import { save } from './histories.ts';
@@ -103,11 +103,7 @@ describe('with usual settings', () => {
     }),
   );
 
-  it('queued', () =>
-    onWeb(flatSite(3), async () => {
-      await crawlAndKeep('queued.page', '/3', { delay: '1500ms' });
-      await keep('queued.throttle', await historyOf(throttle().workflowId));
-    }));
+  it('reserved', () => onWeb(flatSite(3), () => crawlAndKeep('reserved.page', '/3', { delay: '1500ms' })));
 
   it('retried', () => onWeb(failingFirst(1), () => crawlAndKeep('retried.page', '/')));
 
@@ -148,7 +144,7 @@ describe('with usual settings', () => {
   it('cancelled', () =>
     onWeb(flatSite(2), async () => {
       const crawl = await amble.start({ ...seeds('/'), delay: '20s' });
-      // In the queue after robots.txt.
+      // Asleep until its slot, after robots.txt.
       await expect
         .poll(() => pageSummary(crawl.workflowId, '/'), SOON)
         .toContain('completed fetchPage robots-read');
@@ -166,9 +162,8 @@ describe('with usual settings', () => {
       const crawl = await amble.start({ ...seeds('/'), delay: '700ms' });
       await expect.poll(() => web.arrivalsAt('site', '/').length, SOON).toBe(1);
       await throttle().executeUpdate(pauseUpdate);
-      // robots.txt, the front page, and the three that it links to.
-      const asks = async () => (await throttleSummary()).filter((line) => line === 'update acquire').length;
-      await expect.poll(asks, SOON).toBe(5);
+      const waiting = async () => (await throttle().query(stateQuery)).waiting;
+      await expect.poll(waiting, SOON).toBe(3);
       await crawl.executeUpdate(pauseCrawlUpdate);
       await throttle().executeUpdate(setDelayUpdate, { args: ['400ms'] });
       await throttle().executeUpdate(resumeUpdate);
@@ -223,24 +218,17 @@ describe('with little patience', () => {
       tuning: {
         heartbeatMs: 1_000,
         parseTimeoutMs: 1,
-        throttle: { queueLimit: 1, startWindowMs: 1_000, maxStartWindowMs: 1_000 },
+        throttle: { maxReserved: 0 },
       },
     }),
   );
 
-  it('full', () =>
+  it('later', () =>
     onWeb(flatSite(2), async () => {
-      const site = await pauseDomain(amble, web.name('site'));
-      const crawl = await amble.start(seeds('/1', '/2'));
+      const { crawlId } = await amble.crawl({ ...seeds('/1', '/2'), delay: '1s' });
       const isTurnedAway = async (path: string) =>
-        (await pageSummary(crawl.workflowId, path)).includes('local acquireSlot full');
-      await expect
-        .poll(async () => (await isTurnedAway('/1')) || (await isTurnedAway('/2')), SOON)
-        .toBe(true);
-      const path = (await isTurnedAway('/1')) ? '/1' : '/2';
-      await site.resume();
-      await crawl.result();
-      await keepPage('full.page', crawl.workflowId, path);
+        (await pageSummary(crawlId, path)).some((line) => line.startsWith('local acquireSlot later'));
+      await keepPage('later.page', crawlId, (await isTurnedAway('/1')) ? '/1' : '/2');
     }));
 
   it('faulty', () =>

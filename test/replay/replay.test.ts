@@ -56,7 +56,7 @@ describe('replay notices', () => {
 
   it('a throttle that does not persist its state at the end', () =>
     expectViolation(
-      changed(code, /await this\.save\(true\);/, 'this.unsaved = false;'),
+      changed(code, /await this\.save\(\);/, 'this.unsaved = false;'),
       load('granted.throttle'),
     ));
 
@@ -70,10 +70,10 @@ describe('replay notices', () => {
       load('operated.crawl'),
     ));
 
-  it('a grant to another page, by the messages sent', async () => {
-    const other = changed(code, /WorkflowHandle\)\(workflowId\)/, "WorkflowHandle)('another-page')");
-    const history = load('queued.throttle');
-    const [result] = await replay(other, [{ name: 'queued.throttle', history }]);
+  it('another slot, by the answers given', async () => {
+    const other = changed(code, /startBy: notBefore \+/, 'startBy: 1 + notBefore +');
+    const history = load('granted.throttle');
+    const [result] = await replay(other, [{ name: 'granted.throttle', history }]);
     expect(result?.error).toBeNull();
     expect(result?.sent).not.toEqual(messagesSentIn(history));
   });

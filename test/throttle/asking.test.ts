@@ -1,42 +1,77 @@
 import { describe, expect, test } from 'vitest';
-import { ask, newThrottle, release, tick, validateAsk, withdraw } from '../../src/throttle/index.ts';
-import {
-  anAsk,
-  CONFIG,
-  fixed,
-  granted,
-  middle,
-  NOON,
-  openThrottle,
-  startedNow,
-  ticked,
-  tickedOne,
-} from './support.ts';
+import type { Ask } from '../../src/core/slot-protocol.ts';
+import { ask, pause, release, type ThrottleState, validateAsk } from '../../src/throttle/index.ts';
+import { anAsk, fixed, granted, middle, NOON, openThrottle, startedNow } from './support.ts';
+
+/** The times of the slots that these tickets get at noon, in seconds after noon. */
+function slots(state: ThrottleState, tickets: string[], overrides: Partial<Ask> = {}): number[] {
+  return tickets.map((ticket) => (granted(state, anAsk(ticket, overrides), NOON).notBefore - NOON) / 1_000);
+}
+
+const asked = (state: ThrottleState, ticket: string, now: number, overrides: Partial<Ask> = {}) =>
+  ask(state, anAsk(ticket, overrides), now, middle);
 
 describe('a page that asks', () => {
-  test('is granted at once when a slot is open', () => {
-    const answer = ask(openThrottle(), anAsk('t'), NOON, middle);
-    expect(answer).toMatchObject({ kind: 'granted', lease: { ticket: 't', notBefore: NOON }, now: NOON });
+  test('gets a slot at once when one is free', () => {
+    expect(granted(openThrottle(), anAsk('t'), NOON)).toMatchObject({ ticket: 't', notBefore: NOON });
   });
 
-  test('is granted up to 300 ms before its slot, with a notBefore to wait for', () => {
+  test('gets the next free slot, a gap after the last reserved one', () => {
+    expect(slots(openThrottle(), ['a', 'b', 'c'])).toEqual([0, 10, 20]);
+  });
+
+  test('gets a slot a gap after the last start, not after its report', () => {
     const state = openThrottle();
-    const first = granted(state, anAsk('first'), NOON);
-    const use = startedNow();
-    release(state, { leaseId: first.id, use }, NOON, middle);
-    expect(ask(structuredClone(state), anAsk('early'), NOON + 9_699, middle).kind).toBe('queued');
-    expect(granted(state, anAsk('ahead'), NOON + 9_700).notBefore).toBe(NOON + 10_000);
+    const { id } = granted(state, anAsk('first'), NOON);
+    release(state, { leaseId: id, use: startedNow('ok', { agoMs: 500 }) }, NOON + 2_000, middle);
+    expect(granted(state, anAsk('next'), NOON + 2_000).notBefore).toBe(NOON + 11_500);
   });
 
-  test('gets its position and the expected time of its slot', () => {
+  test('keeps the delay of the crawl whose slot is before it', () => {
     const state = openThrottle();
-    granted(state, anAsk('first'), NOON);
-    ask(state, anAsk('second'), NOON, middle);
-    const answer = ask(state, anAsk('third'), NOON, middle);
-    expect(answer).toEqual({ kind: 'queued', position: 2, expectedAt: NOON + 20_000, now: NOON });
+    slots(state, ['slow'], { delay: fixed(30_000) });
+    expect(slots(state, ['quick'], { delay: fixed(1_000) })).toEqual([30]);
   });
 
-  test('while it holds a lease gets the same lease with the same deadlines', () => {
+  test('gets a slot that was returned', () => {
+    const state = openThrottle();
+    slots(state, ['a', 'b', 'c']);
+    const returned = state.leases[1]?.lease.id ?? '';
+    release(state, { leaseId: returned, use: { kind: 'unused' } }, NOON, middle);
+    expect(slots(state, ['d', 'e'])).toEqual([10, 30]);
+  });
+
+  test('does not get a place between two slots that is too small for its gap', () => {
+    const state = openThrottle();
+    slots(state, ['a', 'b', 'c']);
+    const returned = state.leases[1]?.lease.id ?? '';
+    release(state, { leaseId: returned, use: { kind: 'unused' } }, NOON, middle);
+    expect(slots(state, ['d'], { delay: fixed(15_000) })).toEqual([35]);
+  });
+
+  test('gets a slot after those whose pages wait at the gate', () => {
+    const state = openThrottle();
+    slots(state, ['a', 'b', 'c']);
+    const now = NOON + 21_000;
+    // One of the three is being used, the other two are late.
+    expect(granted(state, anAsk('d'), now).notBefore).toBe(now + 20_000);
+  });
+
+  test('is planned with the time of the fetches if that is longer than the gap', () => {
+    const state = openThrottle();
+    const { id } = granted(state, anAsk('first'), NOON - 60_000);
+    release(state, { leaseId: id, use: startedNow('ok', { durationMs: 30_000 }) }, NOON - 60_000, middle);
+    expect(slots(state, ['a', 'b'])).toEqual([0, 30]);
+    expect(slots(state, ['c'], { concurrency: 2 })).toEqual([15]);
+  });
+
+  test('right after robots.txt gets the next slot, whatever is reserved', () => {
+    const state = openThrottle();
+    slots(state, ['a', 'b', 'c']);
+    expect(slots(state, ['first', 'second'], { atFront: true })).toEqual([0, 10]);
+  });
+
+  test('while it holds a lease gets the same lease', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('t'), NOON);
     const before = structuredClone(state);
@@ -44,63 +79,15 @@ describe('a page that asks', () => {
     expect(state).toEqual(before);
   });
 
-  test('again while queued keeps its position', () => {
-    const state = openThrottle();
-    granted(state, anAsk('first'), NOON);
-    for (const ticket of ['second', 'third', 'second']) ask(state, anAsk(ticket), NOON, middle);
-    expect(ask(state, anAsk('second'), NOON + 60, middle)).toMatchObject({ kind: 'queued', position: 1 });
-    expect(state.queue.waiting).toHaveLength(2);
-  });
-
-  test('again after its lease has expired is queued again', () => {
+  test('again after its lease has expired gets another one', () => {
     const state = openThrottle();
     const lease = granted(state, anAsk('t'), NOON);
-    expect(granted(state, anAsk('t'), lease.expiresAt + 1).id).not.toBe(lease.id);
-  });
-
-  test('does not overtake earlier tickets if a slot becomes free at that moment', () => {
-    const state = openThrottle();
-    const first = granted(state, anAsk('first'), NOON);
-    ask(state, anAsk('second'), NOON, middle);
-    release(state, { leaseId: first.id, use: { kind: 'unused' } }, NOON, middle);
-    expect(ask(state, anAsk('third'), NOON, middle).kind).toBe('queued');
-    expect(tickedOne(state, NOON).ticket).toBe('second');
-  });
-
-  test('gets a time to retry while the queue is full', () => {
-    const state = openThrottle({ queueLimit: 2 });
-    for (const ticket of ['out', 'one', 'two']) ask(state, anAsk(ticket), NOON, middle);
-    expect(ask(state, anAsk('three'), NOON, middle)).toEqual({
-      kind: 'full',
-      retryAt: NOON + 10_000,
-      now: NOON,
-    });
-    expect(ask(state, anAsk('one'), NOON, middle).kind).toBe('queued');
-  });
-
-  test('and withdraws leaves the queue, and returns a lease as unused', () => {
-    const state = openThrottle();
-    granted(state, anAsk('first'), NOON);
-    ask(state, anAsk('second'), NOON, middle);
-    withdraw(state, 'second', NOON);
-    withdraw(state, 'second', NOON);
-    expect(state.leases).toHaveLength(1);
-    withdraw(state, 'first', NOON);
-    expect(state.leases).toEqual([]);
-    expect(state.lastStart).toBeNull();
-    expect(state.queue.waiting).toEqual([]);
-    expect(state.stats.withdrawn).toBe(1);
-  });
-
-  test('is queued until the row of the domain has been read', () => {
-    const state = newThrottle('example.org', CONFIG);
-    expect(ask(state, anAsk('t'), NOON, middle).kind).toBe('queued');
-    expect(tick(state, NOON + 60_000, middle)).toEqual({ grants: [], wakeAt: null });
+    expect(granted(state, anAsk('t'), lease.startBy + 60_000).id).not.toBe(lease.id);
+    expect(state.stats).toMatchObject({ lost: 1, active: 1 });
   });
 
   test.each([
     [{ ticket: '' }, /ticket/],
-    [{ priority: Number.NaN }, /priority/],
     [{ concurrency: 0 }, /concurrency 0/],
     [{ maxFetchMs: 0 }, /maxFetchMs 0/],
     [{ delay: { minMs: 5, maxMs: 1 } }, /delay of 5 to 1 ms/],
@@ -112,19 +99,85 @@ describe('a page that asks', () => {
   });
 });
 
-test('a queue of a thousand tickets is served completely and quickly', () => {
+describe('a page that gets no slot yet', () => {
+  test('because enough are reserved returns when one may be free', () => {
+    const state = openThrottle({ maxReserved: 2 });
+    slots(state, ['a', 'b', 'c']);
+    expect(asked(state, 'd', NOON)).toMatchObject({ kind: 'later', retryAt: NOON + 10_000 });
+    expect(asked(state, 'e', NOON)).toMatchObject({ kind: 'later', retryAt: NOON + 20_000 });
+  });
+
+  test('because its slot is too far ahead returns when it is near enough', () => {
+    const state = openThrottle({ horizonMs: 15_000 });
+    slots(state, ['a', 'b']);
+    expect(asked(state, 'c', NOON)).toMatchObject({ kind: 'later', retryAt: NOON + 10_000 });
+    expect(granted(state, anAsk('c'), NOON + 10_000).notBefore).toBe(NOON + 20_000);
+  });
+
+  test('is not overtaken by a page that asks later', () => {
+    const state = openThrottle({ maxReserved: 1 });
+    slots(state, ['a', 'b']);
+    asked(state, 'c', NOON);
+    const first = state.leases[0]?.lease.id ?? '';
+    release(state, { leaseId: first, use: startedNow() }, NOON + 1_000, middle);
+    expect(asked(state, 'd', NOON + 1_000).kind).toBe('later');
+    expect(granted(state, anAsk('c'), NOON + 10_000).notBefore).toBe(NOON + 20_000);
+  });
+
+  test('is forgotten if it does not return', () => {
+    const state = openThrottle({ maxReserved: 1 });
+    slots(state, ['a', 'b']);
+    asked(state, 'gone', NOON);
+    for (const { lease } of [...state.leases])
+      release(state, { leaseId: lease.id, use: startedNow() }, NOON + 15_000, middle);
+    const much = NOON + 10_000 + 10_001;
+    expect(granted(state, anAsk('next'), much).ticket).toBe('next');
+    expect(state.waiting).toEqual([]);
+  });
+
+  test('because the domain is paused is remembered', () => {
+    const state = openThrottle();
+    pause(state);
+    expect(asked(state, 't', NOON)).toMatchObject({ kind: 'later', reason: 'the domain is paused' });
+    expect(state.waiting).toMatchObject([{ ticket: 't', workflowId: 'page-t' }]);
+  });
+
+  test('still gets an answer when more wait than can be remembered', () => {
+    const state = openThrottle({ maxReserved: 0, maxWaiting: 1 });
+    slots(state, ['a']);
+    for (const ticket of ['b', 'c']) expect(asked(state, ticket, NOON).kind).toBe('later');
+    expect(state.waiting).toHaveLength(1);
+  });
+});
+
+test('however far ahead, the next slot may be reserved', () => {
+  const state = openThrottle({ horizonMs: 1_000 });
+  const { id } = granted(state, anAsk('first', { delay: fixed(3_600_000) }), NOON);
+  release(state, { leaseId: id, use: startedNow() }, NOON, middle);
+  expect(granted(state, anAsk('next'), NOON + 1).notBefore).toBe(NOON + 3_600_000);
+});
+
+test('a thousand pages that ask until they are served are served in time', () => {
   const state = openThrottle();
-  for (let n = 0; n < 1_000; n += 1) {
-    ask(state, anAsk(`t${n}`, { crawlId: `c${n % 7}`, priority: n % 3, delay: fixed(0) }), NOON, middle);
-  }
-  const served = new Set<string>();
-  for (let now = NOON; state.leases.length > 0 || served.size === 0; now += 1) {
-    for (const { lease } of [...state.leases]) {
-      served.add(lease.ticket);
-      const use = startedNow('ok', { durationMs: 1 });
-      release(state, { leaseId: lease.id, use }, now, middle);
+  const due = new Map(Array.from({ length: 1_000 }, (_, n) => [`t${n}`, NOON]));
+  let [asks, now] = [0, NOON];
+  for (; due.size > 0; now += 1_000) {
+    for (const { lease } of [...state.leases])
+      if (lease.notBefore <= now)
+        release(
+          state,
+          { leaseId: lease.id, use: startedNow('ok', { agoMs: now - lease.notBefore }) },
+          now,
+          middle,
+        );
+    for (const [ticket, at] of due) {
+      if (at > now) continue;
+      asks += 1;
+      const answer = asked(state, ticket, now, { delay: fixed(1_000) });
+      if (answer.kind === 'granted') due.delete(ticket);
+      else if (answer.kind === 'later') due.set(ticket, answer.retryAt);
     }
-    ticked(state, now);
   }
-  expect(served.size).toBe(1_000);
+  expect(now - NOON).toBeLessThan(1_050_000);
+  expect(asks).toBeLessThan(3_000);
 });

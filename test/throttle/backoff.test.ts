@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResponseClass } from '../../src/core/slot-protocol.ts';
-import { ask, release, reportStarted, reset, type ThrottleState, tick } from '../../src/throttle/index.ts';
+import { ask, release, reset, rulesOf, type ThrottleState } from '../../src/throttle/index.ts';
 import { anAsk, CONFIG, fixed, granted, middle, NOON, openThrottle, startedNow } from './support.ts';
 
 let hour = 0;
@@ -54,18 +54,22 @@ describe('backoff', () => {
   test('grows once for requests in flight together, and their successes do not reduce it', () => {
     const state = openThrottle();
     const overrides = { concurrency: 4, delay: fixed(1_000) };
-    const leases = [0, 1, 2].map((n) => {
-      const lease = granted(state, anAsk(`p${n}`, overrides), NOON + n * 1_000);
-      reportStarted(state, lease.id, { agoMs: 0, latestAt: null }, NOON + n * 1_000);
-      return lease;
-    });
+    const leases = [0, 1, 2].map((n) => granted(state, anAsk(`p${n}`, overrides), NOON + n * 1_000));
     const responses = ['overloaded', 'overloaded', 'ok'] as const;
     for (const [n, { id }] of leases.entries()) {
-      const use = startedNow(responses[n] ?? 'ok', { durationMs: 9 });
+      const use = startedNow(responses[n] ?? 'ok', { agoMs: 2_000 });
       release(state, { leaseId: id, use }, NOON + 4_000, middle);
     }
     expect(state.backoffMs).toBe(2_000);
     expect(state.stats.overloaded).toBe(2);
+  });
+
+  test('grows with the response to a slot that was reserved before, but used after it grew', () => {
+    const state = openThrottle();
+    const [first, second] = ['first', 'second'].map((ticket) => granted(state, anAsk(ticket), NOON));
+    release(state, { leaseId: first?.id ?? '', use: startedNow('overloaded') }, NOON, middle);
+    release(state, { leaseId: second?.id ?? '', use: startedNow('overloaded') }, NOON + 20_000, middle);
+    expect(state.backoffMs).toBe(40_000);
   });
 
   test('does not grow with broken responses, which are only counted', () => {
@@ -92,7 +96,7 @@ describe('backoff', () => {
   test('ends when the operator resets the domain', () => {
     const state = openThrottle();
     request(state, 'overloaded', {}, 60_000);
-    reset(state);
+    reset(state, NOON);
     expect([state.backoffMs, state.blockedUntil]).toEqual([0, null]);
   });
 
@@ -100,9 +104,9 @@ describe('backoff', () => {
     const state = openThrottle();
     const lease = ask(state, anAsk('in flight'), NOON, middle);
     if (lease.kind !== 'granted') throw new Error(lease.kind);
-    reset(state);
-    const use = startedNow('overloaded', { durationMs: 1 });
-    release(state, { leaseId: lease.lease.id, use }, lease.lease.notBefore, middle);
+    reset(state, NOON + 1_000);
+    const use = startedNow('overloaded', { agoMs: 2_000 });
+    release(state, { leaseId: lease.lease.id, use }, NOON + 2_000, middle);
     expect(state.backoffMs).toBe(0);
     request(state, 'overloaded');
     expect(state.backoffMs).toBeGreaterThan(0);
@@ -115,8 +119,17 @@ describe('Retry-After', () => {
     request(state, 'overloaded', {}, 100_000);
     const { lastStart, blockedUntil } = state;
     expect(blockedUntil).toBe((lastStart?.at ?? 0) + 105_000);
-    ask(state, anAsk('waiting'), lastStart?.at ?? 0, middle);
-    expect(tick(state, lastStart?.at ?? 0, middle).wakeAt).toBe((blockedUntil ?? 0) - CONFIG.grantLeadMs);
+    expect(granted(state, anAsk('waiting'), lastStart?.at ?? 0).notBefore).toBe(blockedUntil);
+  });
+
+  test('makes the slots void that are already reserved, and not those of other answers', () => {
+    const state = openThrottle();
+    const [first, reserved] = ['first', 'reserved'].map((ticket) => granted(state, anAsk(ticket), NOON));
+    const use = startedNow('overloaded');
+    release(state, { leaseId: first?.id ?? '', use }, NOON, middle);
+    expect(reserved?.version).toBe(rulesOf(state).validFrom);
+    request(state, 'overloaded', {}, 1_000);
+    expect(reserved?.version).toBeLessThan(rulesOf(state).validFrom);
   });
 
   test('has an upper limit', () => {

@@ -6,9 +6,8 @@ import {
   newThrottle,
   open,
   release,
-  reportStarted,
+  rulesOf,
   type ThrottleState,
-  tick,
   toStoredDomain,
   view,
 } from '../../src/throttle/index.ts';
@@ -23,8 +22,6 @@ import {
   openThrottle,
   reading,
   startedNow,
-  ticked,
-  tickedOne,
 } from './support.ts';
 
 const OTHER = 'http://example.org:8080';
@@ -60,7 +57,7 @@ const asked = (state: ThrottleState, ticket: string, now: number, overrides: Par
   ask(state, anAsk(ticket, overrides), now, middle);
 
 describe('an origin that cannot be reached', () => {
-  test('is down: an ask is answered with the time and the reason, and is not queued', () => {
+  test('is down: an ask is answered with the time and the reason, and does not wait', () => {
     const state = downSinceNoon();
     const answer = asked(state, 'late', NOON + MINUTE);
     expect(answer).toMatchObject({
@@ -69,7 +66,7 @@ describe('an origin that cannot be reached', () => {
       reason: `${ORIGIN} cannot be reached: It was refused.`,
       givenUp: false,
     });
-    expect(state.queue.waiting).toEqual([]);
+    expect(state.waiting).toEqual([]);
     expect(view(state, NOON + MINUTE)).toMatchObject({
       phase: 'down',
       outages: [{ origin: ORIGIN, until: NOON + FIRST_MS, failures: 1 }],
@@ -86,29 +83,21 @@ describe('an origin that cannot be reached', () => {
     expect([backAt(0), backAt(1)]).toEqual([NOON + FIRST_MS, NOON + FIRST_MS + 2.5 * MINUTE]);
   });
 
-  test('grants nothing to its queued pages, which learn of the outage when they ask again', () => {
+  test('makes the slots of its pages void that are already reserved, but not those of other origins', () => {
     const state = openThrottle();
     const first = granted(state, anAsk('first'), NOON);
-    for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON);
+    const reserved = granted(state, anAsk('reserved'), NOON);
     report(state, first.id, 'unreachable', NOON);
-    expect(tick(state, NOON + 5 * MINUTE, middle)).toEqual({ grants: [], wakeAt: NOON + FIRST_MS });
-    expect(asked(state, 'b', NOON + 5 * MINUTE).kind).toBe('down');
-    expect(state.queue.waiting.map(({ ticket }) => ticket)).toEqual(['a', 'c']);
-    expect(state.stats.withdrawn).toBe(1);
+    expect(reserved.version).toBeLessThan(state.outages[ORIGIN]?.validFrom ?? 0);
+    expect(reserved.version).toBe(rulesOf(state).validFrom);
   });
 
   test('is probed by one page after the retry time, while the others wait for the result', () => {
-    const state = openThrottle();
-    const overrides = { concurrency: 3, delay: fixed(0) };
-    const first = granted(state, anAsk('first', overrides), NOON);
-    for (const ticket of ['a', 'b', 'c']) asked(state, ticket, NOON, { ...overrides, concurrency: 1 });
-    report(state, first.id, 'unreachable', NOON);
-    const probe = tickedOne(state, NOON + FIRST_MS);
-    expect(probe.ticket).toBe('a');
-    expect(asked(state, 'd', NOON + FIRST_MS + 1, overrides).kind).toBe('queued');
-    expect(ticked(state, NOON + FIRST_MS + 1_000)).toEqual([]);
+    const state = downSinceNoon();
+    const probe = granted(state, anAsk('a'), NOON + FIRST_MS);
+    expect(asked(state, 'b', NOON + FIRST_MS + 1).kind).toBe('later');
     report(state, probe.id, 'ok', NOON + FIRST_MS + 2_000);
-    expect(tickedOne(state, NOON + FIRST_MS + 2_000).ticket).toBe('b');
+    expect(asked(state, 'b', NOON + FIRST_MS + 2_000).kind).toBe('granted');
     expect(view(state, NOON + FIRST_MS + 2_000)).toMatchObject({ phase: 'open', outages: [] });
   });
 
@@ -117,8 +106,8 @@ describe('an origin that cannot be reached', () => {
     const unused = granted(state, anAsk('a'), NOON + FIRST_MS);
     release(state, { leaseId: unused.id, use: { kind: 'unused' } }, NOON + FIRST_MS, middle);
     const lost = granted(state, anAsk('b'), NOON + FIRST_MS);
-    expect(asked(state, 'c', NOON + FIRST_MS).kind).toBe('queued');
-    expect(tickedOne(state, lost.expiresAt + 10_000).ticket).toBe('c');
+    expect(asked(state, 'c', NOON + FIRST_MS).kind).toBe('later');
+    expect(asked(state, 'c', lost.startBy + 60_000).kind).toBe('granted');
   });
 
   test('has twice the retry time after each failure, up to a limit', () => {
@@ -174,7 +163,7 @@ describe('an origin that cannot be reached', () => {
 
   test('is still down in the next execution of its throttle', () => {
     const next = newThrottle('example.org', CONFIG);
-    open(next, reading(toStoredDomain(downSinceNoon(), true)), NOON + MINUTE);
+    open(next, reading(toStoredDomain(downSinceNoon())), NOON + MINUTE);
     expect(asked(next, 'late', NOON + 2 * MINUTE)).toMatchObject({ kind: 'down', since: NOON });
     request(next, 'ok', NOON + FIRST_MS);
     expect(next.outages).toEqual({});
@@ -187,10 +176,9 @@ describe('a single failed connection', () => {
     request(state, 'ok', NOON);
     request(state, 'unreachable', NOON + MINUTE);
     const probe = granted(state, anAsk('probe', { concurrency: 2 }), NOON + 2 * MINUTE);
-    reportStarted(state, probe.id, { agoMs: 0, latestAt: null }, NOON + 2 * MINUTE);
-    expect(asked(state, 'next', NOON + 3 * MINUTE, { concurrency: 2 }).kind).toBe('queued');
+    expect(asked(state, 'next', NOON + 2 * MINUTE, { concurrency: 2 }).kind).toBe('later');
     report(state, probe.id, 'ok', NOON + 2.5 * MINUTE);
-    expect(tickedOne(state, NOON + 3 * MINUTE).ticket).toBe('next');
+    expect(asked(state, 'next', NOON + 3 * MINUTE, { concurrency: 2 }).kind).toBe('granted');
   });
 
   test('begins an outage if the probe fails too', () => {
@@ -204,40 +192,12 @@ describe('a single failed connection', () => {
 
   test('does not affect another origin of the domain', () => {
     const state = openThrottle();
-    const overrides = { delay: fixed(1_000) };
-    const first = granted(state, anAsk('first', { ...overrides, origin: OTHER }), NOON);
-    for (const ticket of ['dead', 'dead too']) asked(state, ticket, NOON, { ...overrides, origin: OTHER });
-    for (const [n, priority] of [9, 9, 1].entries())
-      asked(state, `well ${n}`, NOON, { ...overrides, priority });
+    const first = granted(state, anAsk('first', { origin: OTHER }), NOON);
     report(state, first.id, 'unreachable', NOON);
-    const order = [1, 2, 3].map((n) => {
-      const lease = tickedOne(state, NOON + n * 1_000);
-      report(state, lease.id, 'ok', NOON + n * 1_000);
-      return lease.ticket;
-    });
-    expect(order).toEqual(['well 2', 'well 0', 'well 1']);
-    expect(view(state, NOON + 4_000)).toMatchObject({
-      phase: 'open',
-      waiting: 2,
-      nextGrantAt: NOON + FIRST_MS,
-    });
-  });
-
-  test('does not change the order of the pages behind it', () => {
-    const state = openThrottle();
-    const overrides = { delay: fixed(1_000) };
-    const first = granted(state, anAsk('first', { ...overrides, origin: OTHER }), NOON);
-    asked(state, 'dead', NOON, { ...overrides, origin: OTHER });
-    for (const old of ['old 1', 'old 2']) asked(state, old, NOON, { ...overrides, priority: 9 });
-    for (let n = 0; n < 10; n += 1) asked(state, String(n), NOON, { ...overrides, priority: 1 });
-    report(state, first.id, 'unreachable', NOON);
-    const order = Array.from({ length: 12 }, (_, n) => {
-      const now = NOON + (n + 1) * 1_000;
-      const lease = tickedOne(state, now);
-      report(state, lease.id, 'ok', now);
-      return lease.ticket;
-    });
-    expect(order).toEqual(['0', '1', '2', '3', 'old 1', '4', '5', '6', '7', 'old 2', '8', '9']);
+    expect(asked(state, 'dead', NOON + 1, { origin: OTHER }).kind).toBe('down');
+    const well = granted(state, anAsk('well'), NOON + 1);
+    report(state, well.id, 'ok', NOON + 10_000);
+    expect(view(state, NOON + 10_000)).toMatchObject({ phase: 'open', outages: [{ origin: OTHER }] });
   });
 
   test('counts once for requests in flight together, and not at all if a later one succeeded', () => {

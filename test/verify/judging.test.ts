@@ -18,7 +18,6 @@ function request(startedAtMs: number, changed: Partial<RecordedRequest> = {}): R
     isRobots: false,
     startedAtMs,
     startedErrorMs: 1,
-    measuredFrom: null,
     minGapMs: 1_000,
     allowedBy: { rulesId: '1', agent: 'Amble' },
     ...changed,
@@ -68,22 +67,6 @@ describe('a gap', () => {
     expect([violationCount, withinClockError]).toEqual([0, 1]);
     expect(domains).toMatchObject([{ tightest: { gapMs: 1_029, clockErrorMs: 30, requiredMs: 1_000 } }]);
     expect(await judge(unsure, request(999))).toMatchObject({ violationCount: 1, withinClockError: 0 });
-  });
-
-  it('that one process measured does not depend on the clocks’ error', async () => {
-    const unsure = request(0, { startedErrorMs: 30 });
-    const measured = request(1_000, { measuredFrom: unsure.leaseId });
-    expect(await judge(unsure, measured)).toMatchObject({
-      violationCount: 0,
-      withinClockError: 0,
-      domains: [{ tightest: { gapMs: 1_000, clockErrorMs: 0 } }],
-    });
-    const later = request(1_020, { measuredFrom: unsure.leaseId });
-    expect(await judge(unsure, later)).toMatchObject({ domains: [{ tightest: { clockErrorMs: 20 } }] });
-    const fromAnother = request(1_000, { measuredFrom: 'lease of another request' });
-    expect(await judge(unsure, fromAnother)).toMatchObject({ violationCount: 0, withinClockError: 1 });
-    const tooSoon = request(999, { measuredFrom: unsure.leaseId });
-    expect(await judge(unsure, tooSoon)).toMatchObject({ violationCount: 1 });
   });
 
   it('is judged by what was in force for its later request', async () => {

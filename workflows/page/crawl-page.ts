@@ -1,6 +1,6 @@
 /**
  * One page, from its admission to its final status: acquire a slot, fetch, record, start the pages that were admitted.
- * Every wait is a durable timer or a position in the throttle's queue; a waiting page uses no worker.
+ * Every wait is a durable timer; a waiting page uses no worker.
  */
 import { CancellationScope, continueAsNew, isCancellation, setHandler, sleep } from '@temporalio/workflow';
 import type { FetchOutcome, FetchResult } from '../../src/core/activities.ts';
@@ -34,13 +34,11 @@ export async function CrawlPage(input: PageInput): Promise<void> {
       return;
     }
     await CancellationScope.nonCancellable(async () => {
-      await slots.withdraw();
+      await slots.giveBack();
       const reason = 'the page was cancelled';
       await persistEvent(input, { kind: 'ended', status: 'Cancelled', reason, ...visit.unrecorded() });
     });
     throw error;
-  } finally {
-    await slots.strayLeasesReleased();
   }
 }
 
@@ -50,7 +48,7 @@ class PageVisit {
   private internalErrors: number;
   private refusals = 0;
   private robotsHop: RobotsHop | null;
-  /** The next ask goes to the head of the queue: this page has just spent a slot on robots.txt. */
+  /** The next ask is for the very next slot: this page has just spent one on robots.txt. */
   private atFront = false;
   /** A request that was sent and is not recorded yet: it will be, whatever happens to the page. */
   private request: RequestRecord | null = null;
@@ -108,8 +106,7 @@ class PageVisit {
     { undelivered, request }: FetchResult,
     { domain, lease }: GrantedSlot,
   ): Promise<void> {
-    if (undelivered !== undefined)
-      await CancellationScope.nonCancellable(() => this.slots.release(domain, lease.id, undelivered));
+    if (undelivered !== undefined) await this.slots.release(domain, lease.id, undelivered);
     if (request === undefined) return;
     await persistRequest(this.input, request);
     this.request = null;

@@ -7,6 +7,9 @@ import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
 import { fetchPage } from '../proxies.ts';
 import type { GrantedSlot, SlotClient } from './slot-client.ts';
 
+/** Beyond the lease, connecting and the response: for a turn at the address, and for the reports. */
+const SLACK_MS = 15_000;
+
 export async function fetchWithLease(
   { page, crawlId, settings }: PageInput,
   slots: SlotClient,
@@ -17,7 +20,7 @@ export async function fetchWithLease(
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) {
     // Granted at the moment of its cancellation: nothing else would release the lease.
-    await CancellationScope.nonCancellable(() => releaseAs('unused'));
+    await releaseAs('unused');
     await scope.cancelRequested;
   }
   const leftMs = lease.startBy - Date.now();
@@ -26,15 +29,28 @@ export async function fetchWithLease(
     return { kind: 'refused', reason: 'its start window had passed' };
   }
   const { pageId, url, sitemap } = page;
+  const { connectTimeoutMs, totalTimeoutMs } = settings.fetch;
   try {
     return await fetchPage.executeWithOptions(
       {
         scheduleToStartTimeout: leftMs,
-        startToCloseTimeout: leftMs + settings.fetch.totalTimeoutMs + settings.heartbeatMs,
+        startToCloseTimeout: leftMs + connectTimeoutMs + totalTimeoutMs + SLACK_MS,
         heartbeatTimeout: settings.heartbeatMs,
         summary: truncateSummary(`fetch ${robotsHop?.url ?? url}`),
       },
-      [{ crawlId, pageId, url, ...(sitemap && { sitemap }), domain, lease, ask, robotsHop }],
+      [
+        {
+          crawlId,
+          pageId,
+          url,
+          ...(sitemap && { sitemap }),
+          domain,
+          lease,
+          ask,
+          connectTimeoutMs,
+          robotsHop,
+        },
+      ],
     );
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
@@ -49,7 +65,7 @@ async function handleDeadFetch(
 ): Promise<FetchResult> {
   const { cause } = failure;
   const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
-  await CancellationScope.nonCancellable(() => releaseAs(neverStarted ? 'unused' : 'lost'));
+  await releaseAs(neverStarted ? 'unused' : 'lost');
   if (isCancellation(failure)) throw failure;
   if (neverStarted) return { kind: 'refused', reason: 'no worker started the fetch in time' };
   const reason = cause instanceof ApplicationFailure ? cause.message : 'its worker stopped responding';

@@ -1,6 +1,6 @@
 /**
- * One domain's throttle: a long-lived workflow that carries messages and timers for the rules in src/throttle, which decide
- * everything. Handlers answer at once and never wait; the loop in `serve` acts on the changes they made.
+ * One domain's throttle: a long-lived workflow that carries messages for the rules in src/throttle, which decide everything.
+ * Handlers answer as soon as the domain's row has been read; the loop in `serve` persists what they changed.
  */
 import {
   ApplicationFailure,
@@ -13,21 +13,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
-import type { Ask, Grant, Release, ThrottleConfig, ThrottleState } from '../../src/throttle/index.ts';
+import type { Ask, Release, ThrottleConfig, ThrottleState } from '../../src/throttle/index.ts';
 import * as rules from '../../src/throttle/index.ts';
 import {
   acquireUpdate,
-  grantedSignal,
-  isReceiverGone,
+  askAgainSignal,
   pauseUpdate,
-  positionQuery,
   releaseSignal,
   resetUpdate,
   resumeUpdate,
   setDelayUpdate,
-  startedSignal,
+  slotQuery,
   stateQuery,
-  withdrawSignal,
 } from '../messages.ts';
 import { throttleSteps } from '../proxies.ts';
 
@@ -36,36 +33,30 @@ export interface ThrottleInput {
   config: ThrottleConfig;
   /** Set by continue-as-new. */
   state?: ThrottleState;
-  /** The run before had something to persist at once and did not get to it. */
-  persistNow?: true;
 }
 
-/** How often changes are persisted while the throttle runs. */
-const SAVE_INTERVAL_MS = 60_000;
+/** How often counters and averages are persisted while the throttle runs. Rules are at once. */
+const SAVE_INTERVAL_MS = 5 * 60_000;
 
-export async function DomainThrottle({ domain, config, state, persistNow }: ThrottleInput): Promise<void> {
-  await new ThrottleRunner(state ?? rules.newThrottle(domain, config), persistNow === true).run();
+export async function DomainThrottle({ domain, config, state }: ThrottleInput): Promise<void> {
+  await new ThrottleRunner(state ?? rules.newThrottle(domain, config)).run();
 }
 
 class ThrottleRunner {
   /** The loop has not acted on the last change yet. */
   private changed = true;
-  /** Grants being delivered: one that is not awaited is dropped when this run ends. */
-  private delivering = 0;
+  /** Signals on their way: one that is not awaited is dropped when this run ends. */
+  private signalling = 0;
   /** When the running timers fire. None is ever cancelled: firing for nothing costs less than a cancellation. */
   private wakeups: number[] = [];
   private saving = false;
   private unsaved = false;
-  /** 0: persist the unsaved changes now. */
   private savedAt = Date.now();
+  private persistedRules = '';
 
-  constructor(
-    private readonly state: ThrottleState,
-    persistNow: boolean,
-  ) {
+  constructor(private readonly state: ThrottleState) {
     // A run that continues another does not know what that one still had to persist.
     if (state.openedAt !== null) this.unsaved = true;
-    if (persistNow) this.savedAt = 0;
     // In the constructor, so that every message of the first activation finds its handler.
     this.registerHandlers();
   }
@@ -73,44 +64,37 @@ class ThrottleRunner {
   async run(): Promise<void> {
     const { state } = this;
     const { domain } = state;
+    if (state.openedAt === null) {
+      const opened = await throttleSteps.openDomain.executeWithOptions(
+        { summary: truncateSummary(`read the stored state of ${domain}`) },
+        [{ domain }],
+      );
+      rules.open(state, opened, Date.now());
+      this.persistedRules = this.currentRules();
+    }
     for (;;) {
-      if (state.openedAt === null) {
-        const opened = await throttleSteps.openDomain.executeWithOptions(
-          { summary: truncateSummary(`read the stored state of ${domain}`) },
-          [{ domain, bounds: rules.boundsToPersist(state) }],
-        );
-        rules.open(state, opened, Date.now());
-      }
       await this.serve();
-      // From here on asks are only queued: the next run would not know of a grant after the clean end was persisted.
-      rules.close(state);
-      await this.save(true);
-      if (rules.mayEnd(state) && !this.unsaved) return;
+      if (!this.unsaved) return;
+      await this.save();
     }
   }
 
-  /** Grants slots until the domain has been idle for long enough. */
+  /** Answers until the domain has been idle for long enough. */
   private async serve(): Promise<void> {
     const { state } = this;
     for (;;) {
-      const now = Date.now();
-      if (rules.isIdle(state, now) && !this.saving) return;
-      if (workflowInfo().continueAsNewSuggested) await this.continueAsNew();
-      const { grants, wakeAt } = rules.tick(state, now, Math.random);
-      for (const grant of grants) void this.deliver(grant);
-      const saveDue =
-        rules.boundsTooNarrow(state) || (this.unsaved && now >= this.savedAt + SAVE_INTERVAL_MS);
-      if (saveDue && !this.saving) {
-        // Fails only when this workflow is cancelled, which the wait below notices by itself.
-        this.save(false).catch(() => {});
-      }
-      this.scheduleWakeup(wakeAt, 'look at the queue again');
-      // The end of a save wakes this loop by itself. Until then these times may have passed, and timers would spin.
-      if (!this.saving) {
-        this.scheduleWakeup(rules.idleAt(state), 'end if idle,');
-        if (this.unsaved) this.scheduleWakeup(this.savedAt + SAVE_INTERVAL_MS, 'persist the state');
-      }
       this.changed = false;
+      const now = Date.now();
+      if (rules.isIdle(state, now) && !this.saving && this.signalling === 0) return;
+      if (workflowInfo().continueAsNewSuggested) await this.continueAsNew();
+      if (!this.saving) {
+        const saveAt = this.currentRules() === this.persistedRules ? this.savedAt + SAVE_INTERVAL_MS : now;
+        // Fails only when this workflow is cancelled, which the wait below notices by itself.
+        if (this.unsaved && saveAt <= now) this.save().catch(() => {});
+        else if (this.unsaved) this.scheduleWakeup(saveAt, 'persist the state');
+      }
+      // The end of a save wakes this loop by itself. Until then this time may have passed, and timers would spin.
+      if (!this.saving) this.scheduleWakeup(rules.idleAt(state), 'end if idle,');
       await condition(() => this.changed);
       // Answers go out before anything else that a task leads to, even if the task brought more than the ask. One worker may
       // see one task where another sees two (temporalio/sdk-rust, issue 1146); both must send the same in the same order.
@@ -122,29 +106,31 @@ class ThrottleRunner {
     const { state } = this;
     setHandler(
       acquireUpdate,
-      (ask, nonce) => ({ ...this.change(() => rules.ask(state, ask, Date.now(), Math.random)), nonce }),
-      { validator: (ask: Ask, _nonce: string) => refuse(rules.validateAsk(ask)) },
+      async (ask, reports) => {
+        await this.opened();
+        return this.change(() => {
+          const now = Date.now();
+          for (const report of reports) rules.release(state, report, now, Math.random);
+          return rules.ask(state, ask, now, Math.random);
+        });
+      },
+      { validator: (ask: Ask, _reports: Release[]) => refuse(rules.validateAsk(ask)) },
     );
-    setHandler(releaseSignal, (release) =>
+    setHandler(releaseSignal, async (reports: Release[]) => {
+      await this.opened();
       this.change(() => {
-        rules.release(state, release, Date.now(), Math.random);
-        if (mustPersistNow(release)) this.savedAt = 0;
-      }),
-    );
-    setHandler(startedSignal, ({ leaseId, ...start }) =>
-      this.change(() => rules.reportStarted(state, leaseId, start, Date.now())),
-    );
-    setHandler(withdrawSignal, ({ ticket }) => this.change(() => rules.withdraw(state, ticket, Date.now())));
+        for (const report of reports) rules.release(state, report, Date.now(), Math.random);
+      });
+    });
     setHandler(pauseUpdate, () => this.applyOperatorChange(() => rules.pause(state)));
     setHandler(resumeUpdate, () => this.applyOperatorChange(() => rules.resume(state)));
     setHandler(
       setDelayUpdate,
-      (raw) => {
-        const read = rules.parseOperatorDelay(raw);
-        return this.applyOperatorChange(() => {
+      (raw) =>
+        this.applyOperatorChange(() => {
+          const read = rules.parseOperatorDelay(raw);
           if (read.ok) rules.setDelay(state, read.delay);
-        });
-      },
+        }),
       {
         validator: (raw) => {
           const read = rules.parseOperatorDelay(raw);
@@ -152,13 +138,14 @@ class ThrottleRunner {
         },
       },
     );
-    setHandler(resetUpdate, () =>
-      this.applyOperatorChange(() => {
-        rules.reset(state);
-      }),
-    );
+    setHandler(resetUpdate, () => this.applyOperatorChange(() => rules.reset(state, Date.now())));
     setHandler(stateQuery, () => rules.view(state, Date.now()));
-    setHandler(positionQuery, (workflowId) => rules.queuePositionOf(state, workflowId, Date.now()));
+    setHandler(slotQuery, (workflowId) => rules.slotOf(state, workflowId));
+  }
+
+  /** What arrives before the row has been read waits for it: the row may change every answer. */
+  private async opened(): Promise<void> {
+    if (this.state.openedAt === null) await condition(() => this.state.openedAt !== null);
   }
 
   private change<T>(apply: () => T): T {
@@ -167,28 +154,29 @@ class ThrottleRunner {
     return apply();
   }
 
-  /** What an operator changes is persisted at once. */
-  private applyOperatorChange(apply: () => void): rules.ThrottleView {
+  /** If it changes anything, slots that are planned for later are planned anew. */
+  private async applyOperatorChange(apply: () => void): Promise<rules.ThrottleView> {
+    await this.opened();
+    const before = this.currentRules();
     this.change(apply);
-    this.savedAt = 0;
-    return rules.view(this.state, Date.now());
+    const now = Date.now();
+    if (this.currentRules() !== before)
+      for (const workflowId of rules.replan(this.state, now)) void this.askToReturn(workflowId);
+    return rules.view(this.state, now);
   }
 
-  private async deliver({ workflowId, lease }: Grant): Promise<void> {
-    this.delivering += 1;
-    try {
-      await getExternalWorkflowHandle(workflowId).signal(grantedSignal, lease);
-    } catch (error) {
-      const now = Date.now();
-      // If the page has ended, no page has the lease, and the next in the queue gets the slot. Otherwise the page may have it.
-      if (isReceiverGone(error)) this.change(() => rules.reportUndelivered(this.state, lease.id, now));
-      else
-        this.change(() =>
-          rules.release(this.state, { leaseId: lease.id, use: { kind: 'lost' } }, now, Math.random),
-        );
-    } finally {
-      this.delivering -= 1;
-    }
+  private async askToReturn(workflowId: string): Promise<void> {
+    this.signalling += 1;
+    // A page that has ended does not return, and one that does not get the signal asks again later by itself.
+    await getExternalWorkflowHandle(workflowId)
+      .signal(askAgainSignal)
+      .catch(() => {});
+    this.signalling -= 1;
+    this.changed = true;
+  }
+
+  private currentRules(): string {
+    return JSON.stringify(rules.rulesOf(this.state));
   }
 
   private scheduleWakeup(at: number | null, what: string): void {
@@ -203,38 +191,28 @@ class ThrottleRunner {
     void sleep(ms, { summary: truncateSummary(`${what} in ${formatDuration(ms)}`) }).then(wake, wake);
   }
 
-  private async save(clean: boolean): Promise<void> {
+  private async save(): Promise<void> {
     const { state } = this;
     const { domain, epoch } = state;
     this.saving = true;
     this.unsaved = false;
     this.savedAt = Date.now();
-    const stored = rules.toStoredDomain(state, clean);
-    rules.beginPersist(state, stored);
+    this.persistedRules = this.currentRules();
     await throttleSteps.saveDomain.executeWithOptions(
       { summary: truncateSummary(`persist the state of ${domain}`) },
-      [{ domain, epoch, stored }],
+      [{ domain, epoch, stored: rules.toStoredDomain(state) }],
     );
-    rules.endPersist(state, stored);
     this.saving = false;
     this.changed = true;
   }
 
-  /** Waits until nothing is in progress. That is soon, because nothing is granted meanwhile. */
+  /** Waits until nothing is in progress. */
   private async continueAsNew(): Promise<never> {
-    await condition(() => this.delivering === 0 && !this.saving && allHandlersFinished());
-    const { domain, config } = this.state;
-    const next: ThrottleInput = { domain, config, state: this.state };
-    return continueAsNew<typeof DomainThrottle>(this.savedAt === 0 ? { ...next, persistNow: true } : next);
+    await condition(() => this.signalling === 0 && !this.saving && allHandlersFinished());
+    const { state } = this;
+    const { domain, config } = state;
+    return continueAsNew<typeof DomainThrottle>({ domain, config, state });
   }
-}
-
-/** A Crawl-delay, a Retry-After or an outage is persisted at once: each was learned at the site's cost. */
-function mustPersistNow({ use, crawlDelay }: Release): boolean {
-  const isBlock = use.kind === 'started' && (use.retryAfterMs ?? 0) > 0;
-  return (
-    crawlDelay !== undefined || isBlock || (use.kind === 'started' && use.responseClass === 'unreachable')
-  );
 }
 
 function refuse(reason: string | null): void {

@@ -80,11 +80,11 @@ CREATE TABLE "crawl_host_counts" (
 -- CreateTable
 CREATE TABLE "domains" (
     "name" TEXT NOT NULL,
-    "clean" BOOLEAN NOT NULL DEFAULT true,
-    "last_start_at" TIMESTAMPTZ(3),
     "epoch" INTEGER NOT NULL DEFAULT 0,
-    "max_gap_ms" INTEGER NOT NULL DEFAULT 0,
-    "max_start_window_ms" INTEGER NOT NULL DEFAULT 0,
+    "revision" INTEGER NOT NULL DEFAULT 0,
+    "gate" JSONB NOT NULL DEFAULT '{"lastStart": null, "delayUntil": 0, "open": []}',
+    "valid_from" INTEGER NOT NULL DEFAULT 0,
+    "min_gap_ms" INTEGER NOT NULL DEFAULT 0,
     "delay_min_ms" INTEGER,
     "delay_max_ms" INTEGER,
     "paused" BOOLEAN NOT NULL DEFAULT false,
@@ -223,7 +223,6 @@ CREATE TABLE "requests" (
     "sent_at" TIMESTAMPTZ(3) NOT NULL,
     "address_gap_ms" INTEGER,
     "address_max_open" INTEGER,
-    "measured_from_lease_id" TEXT,
     "rules_id" BIGINT,
     "product_token" TEXT,
     "status_code" INTEGER,

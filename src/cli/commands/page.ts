@@ -1,7 +1,7 @@
 /** `amble page`: the current state of one page, the reason for it, and every attempt. */
 import type { Client } from '@temporalio/client';
 import { pageWorkflowId, throttleId } from '../../../workflows/ids.ts';
-import { positionQuery, robotsHopQuery } from '../../../workflows/messages.ts';
+import { robotsHopQuery, slotQuery } from '../../../workflows/messages.ts';
 import { type AmbleConfig, BadInput } from '../../config/index.ts';
 import { findCrawl } from '../../storage/crawls.ts';
 import type { Database } from '../../storage/database.ts';
@@ -67,7 +67,7 @@ async function readContext(
   return { slot, domain, work };
 }
 
-/** At the page's own throttle, or at the one of the domain that its robots.txt redirects to. */
+/** At the throttle of the domain that its robots.txt redirects to, or at its own. */
 async function readSlot(
   client: Client | null,
   page: PageReport['page'],
@@ -75,13 +75,13 @@ async function readSlot(
 ): Promise<SlotStatus | null> {
   const urlHash = Buffer.from(page.urlHash).toString('hex');
   const workflowId = pageWorkflowId(page.crawlId, { url: page.url, urlHash });
-  const own = live && (await slotAt(client, live, workflowId));
-  if (own !== null && own.position.kind !== 'absent') return own;
   const robots = await queryWorkflow(client, workflowId, robotsHopQuery);
-  if (robots === null || robots.domain === page.domain) return own;
-  const other = await queryThrottle(client, robots.domain);
-  const elsewhere = other && (await slotAt(client, other, workflowId));
-  return elsewhere && { ...elsewhere, robots };
+  if (robots !== null && robots.domain !== page.domain) {
+    const other = await queryThrottle(client, robots.domain);
+    const elsewhere = other && (await slotAt(client, other, workflowId));
+    if (elsewhere !== null) return { ...elsewhere, robots };
+  }
+  return live && (await slotAt(client, live, workflowId));
 }
 
 async function slotAt(
@@ -89,8 +89,8 @@ async function slotAt(
   domain: ThrottleView,
   workflowId: string,
 ): Promise<SlotStatus | null> {
-  const position = await queryWorkflow(client, throttleId(domain.domain), positionQuery, workflowId);
-  return position && { position, domain };
+  const slot = await queryWorkflow(client, throttleId(domain.domain), slotQuery, workflowId);
+  return slot && { slot, domain };
 }
 
 /** Ids exceed what a JSON number holds; hashes are of no use to a reader. */

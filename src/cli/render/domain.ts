@@ -2,6 +2,7 @@
 import { formatDelayRange } from '../../core/duration.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { StoredDomain } from '../../core/slot-protocol.ts';
+import type { KnownDomain } from '../../storage/domains.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
 import type { DomainReport } from '../connect/domains.ts';
 import { describeDomainState, describeGap, GAP_REASONS, nextAttempt } from './domain-state.ts';
@@ -10,18 +11,18 @@ import { formatAgo, formatClock, formatIn, formatPlural, renderTable } from './t
 type Gap = Pick<ThrottleView, 'gapMs' | 'gapReason'>;
 
 export function renderDomains(reports: readonly DomainReport[], now: Date): string[] {
-  const headers = ['Domain', 'State', 'Gap', 'Reason', 'Queued', 'Last request', 'Average'];
+  const headers = ['Domain', 'State', 'Gap', 'Reason', 'Waiting', 'Last request', 'Average'];
   const rows = reports.map((report) => {
     const { live, known } = report;
     const gap = live ?? (known && storedGap(known.stored));
-    const lastStart = live?.lastStart ?? known?.stored.lastStart ?? null;
+    const lastStart = known?.lastStart ?? null;
     const average = (live ?? known?.stored)?.stats.averageDurationMs ?? null;
     return [
       report.domain,
       describeDomainState(report, now),
       gap ? formatDuration(gap.gapMs) : '',
       gap ? GAP_REASONS[gap.gapReason] : '',
-      live?.waiting ?? 0,
+      live === null ? 0 : live.reserved + live.waiting,
       lastStart === null ? '' : formatAgo(lastStart, now),
       average === null ? '' : formatDuration(average),
     ];
@@ -31,55 +32,50 @@ export function renderDomains(reports: readonly DomainReport[], now: Date): stri
 
 export function renderDomain(report: DomainReport, now: Date): string[] {
   const { domain, live, known } = report;
-  if (live !== null) return [`${domain}: ${describeDomainState(report, now)}`, ...rows(liveFacts(live, now))];
+  if (live !== null)
+    return [
+      `${domain}: ${describeDomainState(report, now)}`,
+      ...rows(liveFacts(live, known?.lastStart ?? null, now)),
+    ];
   if (known === null) return [`${domain}: no crawl has requested anything from it yet`];
   return [
     `${domain}: ${describeDomainState(report, now)}`,
-    ...rows(storedFacts(known.stored, now)),
+    ...rows(storedFacts(known, now)),
     `  As stored at ${formatClock(known.writtenAt, now)}; its throttle is not running, or no worker answers for it.`,
   ];
 }
 
 type Fact = [name: string, value: string];
 
-function liveFacts(view: ThrottleView, now: Date): Fact[] {
+function liveFacts(view: ThrottleView, lastStart: number | null, now: Date): Fact[] {
   return [
     ['Gap', describeGap(view)],
     ...delayFacts(view.operatorDelay, view.crawlDelayMs, view.backoffMs, view.blockedUntil, now),
     ...view.outages.map((outage): Fact => outageFact(outage.origin, outage, now)),
-    ...lastRequest(view.lastStart, now),
-    ['Queued', view.waiting === 0 ? 'none' : `${formatPlural(view.waiting, 'page')}${nextSlot(view, now)}`],
-    ...view.next.map(
-      ({ workflowId, askedAt }, i): Fact => [
-        '',
-        `${i + 1}. ${workflowId}, queued ${formatAgo(askedAt, now)}`,
-      ],
-    ),
+    ...lastRequest(lastStart, now),
+    ['Reserved', describeReserved(view, now)],
     ...view.leases.map(
-      ({ workflowId, startedAt, startBy }): Fact => [
-        'Lease',
-        `${workflowId}, ${startedAt === null ? `must start by ${formatClock(startBy, now)}` : `started ${formatAgo(startedAt, now)}`}`,
-      ],
+      ({ workflowId, notBefore }): Fact => ['', `${workflowId}, ${formatSlotTime(notBefore, now)}`],
     ),
+    ['Waiting', describeWaitingPages(view)],
     ...statFacts(view.stats),
   ];
 }
 
-function storedFacts(stored: StoredDomain, now: Date): Fact[] {
+function storedFacts({ stored, lastStart }: KnownDomain, now: Date): Fact[] {
   const { delay, crawlDelays, backoffMs, blockedUntil, outages } = stored;
   return [
     ['Gap', describeGap(storedGap(stored))],
     ...delayFacts(delay, Math.max(0, ...Object.values(crawlDelays)), backoffMs, blockedUntil, now),
     ...Object.entries(outages).map(([origin, outage]): Fact => outageFact(origin, outage, now)),
-    ...lastRequest(stored.lastStart, now),
+    ...lastRequest(lastStart, now),
     ...statFacts(stored.stats),
   ];
 }
 
 /** As far as the row tells; a future crawl may want a longer gap. */
-function storedGap({ delay, crawlDelays, backoffMs, maxGapMs }: StoredDomain): Gap {
+function storedGap({ delay, crawlDelays, backoffMs }: StoredDomain): Gap {
   const gaps: Gap[] = [
-    { gapMs: maxGapMs, gapReason: 'crawl' },
     { gapMs: delay?.maxMs ?? 0, gapReason: 'operator' },
     { gapMs: Math.max(0, ...Object.values(crawlDelays)), gapReason: 'crawl-delay' },
     { gapMs: backoffMs, gapReason: 'backoff' },
@@ -120,9 +116,21 @@ function lastRequest(lastStart: number | null, now: Date): Fact[] {
   ];
 }
 
-function nextSlot({ nextGrantAt, phase }: ThrottleView, now: Date): string {
-  if (nextGrantAt !== null) return `; next slot ${formatIn(nextGrantAt, now)}`;
-  return phase === 'paused' ? '; no slots until the domain is resumed' : '';
+function describeReserved({ reserved, nextSlotAt }: ThrottleView, now: Date): string {
+  if (reserved === 0) return 'none';
+  return `${formatPlural(reserved, 'slot')}${nextSlotAt === null ? '' : `; the next one ${formatIn(nextSlotAt, now)}`}`;
+}
+
+function formatSlotTime(notBefore: number, now: Date): string {
+  return notBefore > now.getTime()
+    ? `at ${formatClock(notBefore, now)}`
+    : `due since ${formatClock(notBefore, now)}`;
+}
+
+function describeWaitingPages({ waiting, phase }: ThrottleView): string {
+  if (waiting === 0) return 'none';
+  const until = phase === 'paused' ? '; no slots until the domain is resumed' : '';
+  return `${formatPlural(waiting, 'page')} without a slot${until}`;
 }
 
 function statFacts(stats: StoredDomain['stats']): Fact[] {

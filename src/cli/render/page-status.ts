@@ -2,8 +2,7 @@
 import { formatDuration, ordinal } from '../../core/format.ts';
 import type { RobotsHop } from '../../core/page-input.ts';
 import type { PageReport } from '../../storage/reports/page-report.ts';
-import type { QueuePosition } from '../../throttle/queue-position.ts';
-import type { ThrottleView } from '../../throttle/view.ts';
+import type { PageSlot, ThrottleView } from '../../throttle/view.ts';
 import { originOf } from '../../urls/index.ts';
 import type { DomainReport } from '../connect/domains.ts';
 import type { WorkStatus } from '../connect/worker-status.ts';
@@ -12,7 +11,7 @@ import { formatClock, formatIn, formatPlural } from './text.ts';
 
 /** What a throttle knows about a page. */
 export interface SlotStatus {
-  position: QueuePosition;
+  slot: PageSlot;
   domain: ThrottleView;
   /** Set: this is the throttle of another domain, which the page's robots.txt redirects to. */
   robots?: RobotsHop;
@@ -38,9 +37,9 @@ export function describePage(report: PageReport, context: PageContext, now: Date
     case 'Waiting':
       return stopped ?? describeWaiting(report, now);
     case 'Queued':
-      if (slot?.position.kind === 'granted') return describeSlot(page, slot, now);
+      if (slot?.slot.kind === 'granted') return describeSlot(page, slot, now);
       if (stopped !== null) return stopped;
-      if (slot?.position.kind === 'queued') return describeSlot(page, slot, now);
+      if (slot?.slot.kind === 'waiting') return describeSlot(page, slot, now);
       if (page.nextAttemptAt !== null && page.nextAttemptAt > now) return describeWaiting(report, now);
       if (robotsFailure !== null && robotsFailure.retryAt > now)
         return `its robots.txt has been unavailable since ${formatClock(robotsFailure.since, now)} (${robotsFailure.error}); next attempt at ${formatClock(robotsFailure.retryAt, now)}.`;
@@ -97,7 +96,7 @@ function domainClause(page: PageReport['page'], domain: DomainReport | null, now
   if (block) return `; ${block.origin ?? 'the domain'} ${block.predicate}`;
   const live = domain?.live;
   if (!live || live.gapMs === 0) return '.';
-  const next = live.nextGrantAt === null ? '' : `; next slot ${formatIn(live.nextGrantAt, now)}`;
+  const next = live.nextSlotAt === null ? '' : `; next slot ${formatIn(live.nextSlotAt, now)}`;
   return `${next}; ${gapClause(live)}`;
 }
 
@@ -119,14 +118,14 @@ function describeWaiting({ page, crawl, attempts, robotsFailure }: PageReport, n
   return `next attempt ${when}: ${page.reason ?? 'it was deferred.'}${unread}`;
 }
 
-function describeSlot(page: PageReport['page'], { position, domain, robots }: SlotStatus, now: Date): string {
+function describeSlot(page: PageReport['page'], { slot, domain, robots }: SlotStatus, now: Date): string {
   const requested = robots ?? page;
   const first = robots === undefined ? '' : `for its robots.txt, redirected to ${robots.url}: `;
-  switch (position.kind) {
+  switch (slot.kind) {
     case 'granted':
-      return first + describeGranted(requested.domain, position, now);
-    case 'queued':
-      return first + describeQueued(requested, position, domain, now);
+      return first + describeGranted(requested, slot, domain, now);
+    case 'waiting':
+      return first + describeWithoutSlot(requested, slot, domain, now);
     case 'absent':
       return `${first}in progress: about to ask for a slot, or being recorded.`;
   }
@@ -142,24 +141,32 @@ function describeUnanswered(page: PageReport['page'], { domain, work }: PageCont
     : `${unanswered}.`;
 }
 
-type At<K> = Extract<QueuePosition, { kind: K }>;
+type At<K> = Extract<PageSlot, { kind: K }>;
 
-function describeGranted(domain: string, position: At<'granted'>, now: Date): string {
-  return position.startedAt === null
-    ? `it has a slot of ${domain} and must start between ${formatClock(position.notBefore, now)} and ${formatClock(position.startBy, now)}.`
-    : `being fetched since ${formatClock(position.startedAt, now)}.`;
-}
-
-function describeQueued(
+function describeGranted(
   { domain, url }: Pick<RobotsHop, 'domain' | 'url'>,
-  position: At<'queued'>,
+  { notBefore, startBy }: At<'granted'>,
   view: ThrottleView,
   now: Date,
 ): string {
-  const place = `${ordinal(position.position)} of ${position.of} in the queue for ${domain}`;
+  const slot = `its slot of ${domain} is at ${formatClock(notBefore, now)}`;
+  if (notBefore <= now.getTime())
+    return `being fetched, or about to be: ${slot}, and may be used until ${formatClock(startBy, now)}.`;
+  const block = findDomainBlock({ domain, live: view, known: null }, originOf(url), now);
+  return block === null
+    ? `${slot} (${formatIn(notBefore, now)}); ${gapClause(view)}`
+    : `${slot}, but ${block.origin ?? 'the domain'} ${block.predicate}`;
+}
+
+function describeWithoutSlot(
+  { domain, url }: Pick<RobotsHop, 'domain' | 'url'>,
+  { position, of, retryAt }: At<'waiting'>,
+  view: ThrottleView,
+  now: Date,
+): string {
+  const place = `${ordinal(position)} of ${of} that wait for a slot of ${domain}`;
   const block = findDomainBlock({ domain, live: view, known: null }, originOf(url), now);
   if (block !== null)
     return `${place}${block.origin === null ? ', which' : `; ${block.origin}`} ${block.predicate}`;
-  const when = position.expectedAt === null ? '' : `, expected ${formatIn(position.expectedAt, now)}`;
-  return `${place}${when}; ${gapClause(view)}`;
+  return `${place}; it asks again ${formatIn(retryAt, now)}; ${gapClause(view)}`;
 }

@@ -143,11 +143,11 @@ function requestRow(request: RequestRow): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms,
                           address, address_block, sent_at, address_gap_ms, address_max_open,
-                          measured_from_lease_id, rules_id, product_token, status_code, duration_ms)
+                          rules_id, product_token, status_code, duration_ms)
     VALUES (${request.leaseId}, ${request.domain}, ${request.crawlId}, ${request.pageId}, ${request.purpose}::request_purpose,
             ${request.url}, ${new Date(request.startedAt)}, ${request.startedErrorMs}::int, ${request.minGapMs}::int,
             ${sentTo.address}, ${sentTo.block}, ${new Date(sentTo.at)}, ${sentTo.limit?.gapMs ?? null}::int, ${sentTo.limit?.maxOpen ?? null}::int,
-            ${request.measuredFrom ?? null}, ${allowedBy?.rulesId ?? null}::bigint, ${allowedBy?.agent ?? null}, ${request.statusCode}::int, ${request.durationMs}::int)
+            ${allowedBy?.rulesId ?? null}::bigint, ${allowedBy?.agent ?? null}, ${request.statusCode}::int, ${request.durationMs}::int)
     ON CONFLICT DO NOTHING`;
 }
 

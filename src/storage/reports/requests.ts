@@ -63,7 +63,6 @@ interface RequestRow {
   started_at: Date;
   started_error_ms: number;
   min_gap_ms: number;
-  measured_from_lease_id: string | null;
   rules_id: bigint | null;
   product_token: string | null;
 }
@@ -74,7 +73,7 @@ async function* readRequests(db: Database, domain: string): AsyncGenerator<Recor
   for (;;) {
     const rows: RequestRow[] = await db.$queryRaw<RequestRow[]>`
       SELECT lease_id, crawl_id, url, purpose = 'robots' AS is_robots, started_at, started_error_ms, min_gap_ms,
-             measured_from_lease_id, rules_id, product_token
+             rules_id, product_token
       FROM requests WHERE domain = ${domain} AND (started_at, lease_id) > (${last.started_at}, ${last.lease_id})
       ORDER BY started_at, lease_id LIMIT ${REQUEST_BATCH}`;
     for (const row of rows) yield toRequest(domain, row);
@@ -94,7 +93,6 @@ function toRequest(domain: string, row: RequestRow): RecordedRequest {
     startedAtMs: row.started_at.getTime(),
     startedErrorMs: row.started_error_ms,
     minGapMs: row.min_gap_ms,
-    measuredFrom: row.measured_from_lease_id,
     allowedBy:
       row.rules_id === null || row.product_token === null
         ? null

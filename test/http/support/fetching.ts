@@ -31,7 +31,7 @@ export function send(url: string, options: Partial<RequestOptions> = {}): Promis
     headers: {},
     limits: LIMITS,
     agent: options.agent ?? loopbackAgent(),
-    gate: () => ({ go: true, startedAt: STARTED_AT }),
+    mayStart: () => ({ go: true, startedAt: STARTED_AT }),
     memory: new BodyMemory(Number.POSITIVE_INFINITY).open('site.test'),
     ...options,
   });

@@ -1,52 +1,64 @@
 /** The fetch activity, and a log of the requests that were really sent. */
 
-import {
-  type Ask,
-  type Lease,
-  type LeaseUse,
-  type RequestStart,
-  release,
-  reportStarted,
-} from '../../../src/throttle/index.ts';
-import { type ClockReading, elapsedAtLeastMs, type StartVerdict } from '../../../src/worker/server-clock.ts';
+import { type Entry, type EntryEnd, enter, leave, started } from '../../../src/core/gate.ts';
+import { type Ask, type Lease, type LeaseUse, type Release, release } from '../../../src/throttle/index.ts';
+import { type ClockReading, elapsedAtLeastMs, elapsedAtMostMs } from '../../../src/worker/clocks.ts';
 import { startedNow } from '../support.ts';
-import { DOMAIN, type Host } from './host.ts';
+import type { Host } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { Site } from './site.ts';
+import type { Row, Store } from './store.ts';
 import type { World } from './world.ts';
+
+/** Longest wait at the gate. */
+const MAX_WAIT_MS = 2_000;
+const BUSY_RETRY_MS = 250;
+const START_WITHIN_MS = 6_000;
+/** Longest time that a report waits for the next ask of its machine. */
+const REPORT_HOLD_MS = 2_000;
 
 /** A request that was sent. */
 export interface Written {
   leaseId: string;
   /** True time of its start. */
   at: number;
-  /** As recorded: the earliest time by the worker's knowledge, and how much later it may have been. */
+  gapMs: number;
+  /** True time after which it must not start. */
+  startBy: number;
+  /** As recorded: the earliest time by Postgres's clock, and how much later it may have been. */
   early: number;
   errorMs: number;
-  /** The same machine sent the previous request and measured the gap from it. */
-  measured: boolean;
 }
 
 export type FetchEnd = 'fetched' | 'refused' | 'unreachable';
 
+interface Passed {
+  gapMs: number;
+  /** Before the gate was asked, and when its answer had arrived. */
+  before: ClockReading;
+  after: ClockReading;
+  now: number;
+}
+
 export class Wire {
   readonly written: Written[] = [];
   /** All connection attempts. The site notices those that failed or came too late as well. */
-  readonly connections: Array<Pick<Written, 'leaseId' | 'at'>> = [];
+  readonly connections: Array<Pick<Written, 'leaseId' | 'at' | 'startBy'>> = [];
   readonly #running = new Map<string, { machine: Machine; run: number }>();
   readonly #world: World;
   readonly #host: Host;
+  readonly #store: Store;
   readonly #site: Site;
+  /** Why the gate refused requests. */
+  readonly refusals = new Set<string>();
+  /** How often a request had to wait at the gate. */
+  delayed = 0;
 
-  constructor(world: World, host: Host, site: Site) {
+  constructor(world: World, host: Host, store: Store, site: Site) {
     this.#world = world;
     this.#host = host;
+    this.#store = store;
     this.#site = site;
-  }
-
-  /** By the server's clock. */
-  get now(): number {
-    return this.#world.serverNow;
   }
 
   /** Leases whose fetch is really running. */
@@ -54,129 +66,215 @@ export class Wire {
     return [...this.#running].filter(([, { machine, run }]) => machine.run === run).map(([id]) => id);
   }
 
-  fetch(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void, samplesLeft = 1): void {
-    const refuse = () => {
-      this.send(lease, { kind: 'unused' });
+  fetch(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void, waitedMs = 0): void {
+    const entry = this.#entryOf(lease);
+    const before = machine.read();
+    const refuse = (reason: string) => {
+      this.refusals.add(reason);
+      this.report(machine, lease, { kind: 'unused' });
       ended('refused');
     };
-    const verdict = this.#check(machine, lease);
-    switch (verdict.verdict) {
-      case 'go':
-        this.#connect(machine, lease, ended);
-        break;
-      case 'wait':
-        machine.after(verdict.ms, () => this.fetch(machine, lease, ended, samplesLeft));
-        break;
-      case 'too-late':
-        refuse();
-        break;
-      case 'no-clock': {
-        if (samplesLeft === 0) {
-          refuse();
-          break;
-        }
-        let decided = false;
-        const once = (act: () => void) => () => {
-          if (!decided) act();
-          decided = true;
-        };
-        machine.call(
-          () => null,
-          once(() => this.fetch(machine, lease, ended, samplesLeft - 1)),
-        );
-        machine.after(3_000, once(refuse));
-        break;
+    const waitFor = (ms: number, reason: string) => {
+      this.delayed += 1;
+      if (waitedMs + ms > MAX_WAIT_MS) refuse(reason);
+      else machine.after(ms, () => this.fetch(machine, lease, ended, waitedMs + ms));
+    };
+    const fail = () => {
+      this.leave(machine, lease, { kind: 'unused' });
+      refuse('no database');
+    };
+    const decide = (row: Row) => {
+      const verdict = enter(row.gate, row.rules, entry, row.now);
+      switch (verdict.kind) {
+        case 'void':
+          return refuse(verdict.reason);
+        case 'wait':
+          return waitFor(verdict.ms, 'gap');
+        case 'busy':
+          return waitFor(BUSY_RETRY_MS, 'busy');
+        case 'go':
+          return this.#store.query(
+            machine,
+            () => this.#pass(row, lease, verdict.gate),
+            (isIn) => {
+              if (!isIn) this.fetch(machine, lease, ended, waitedMs);
+              else {
+                const { gapMs } = verdict;
+                this.#connect(machine, lease, { gapMs, before, after: machine.read(), now: row.now }, ended);
+              }
+            },
+            fail,
+          );
       }
-    }
-  }
-
-  send(lease: Lease, use: LeaseUse): void {
-    this.#world.send(() =>
-      this.#host.signal((state, now) => release(state, { leaseId: lease.id, use }, now, this.#world.random)),
+    };
+    this.#store.query(
+      machine,
+      () => this.#store.read(),
+      decide,
+      () => refuse('no database'),
     );
   }
 
-  #check(machine: Machine, lease: Lease): StartVerdict {
-    return machine.clock.checkStart(lease, machine.read(), machine.starts.get(DOMAIN, lease.follows));
+  /** Tells the gate what became of a request: again and again, until it is done or the machine dies. */
+  leave(machine: Machine, lease: Lease, end: EntryEnd, at = machine.read()): void {
+    // Before the row's time is read: what passes in between makes the start look later, never earlier.
+    const sofar =
+      end.kind === 'started' ? { ...end, agoMs: end.agoMs + elapsedAtLeastMs(at, machine.read()) } : end;
+    const again = () => machine.after(500, () => this.leave(machine, lease, end, at));
+    this.#store.update(
+      machine,
+      ({ gate, now }) => leave(gate, lease.id, sofar, now),
+      () => {},
+      again,
+    );
   }
 
-  /** Each request has its own connection here. That takes time, so the lease is checked again once it is connected. */
-  #connect(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
-    this.connections.push({ leaseId: lease.id, at: this.#world.now });
-    if (!this.#site.isUp(this.#askOf(lease)?.origin ?? '')) {
+  /** Tells the throttle: with the next ask, or by a signal if it is news or no page asks soon. */
+  report(machine: Machine, lease: Lease, use: LeaseUse, more: Partial<Release> = {}): void {
+    const report = { leaseId: lease.id, use, ...more };
+    const isNews =
+      more.crawlDelay !== undefined ||
+      use.kind === 'lost' ||
+      (use.kind === 'started' && (use.responseClass !== 'ok' || use.retryAfterMs !== undefined));
+    if (isNews) {
+      this.#signal(report);
+      return;
+    }
+    machine.reports.push(report);
+    machine.after(REPORT_HOLD_MS, () => {
+      for (const held of machine.takeReports()) this.#signal(held);
+    });
+  }
+
+  #signal(report: Release): void {
+    const world = this.#world;
+    world.send(() => this.#host.signal((state, now) => release(state, report, now, world.random)));
+  }
+
+  #pass(row: Row, lease: Lease, gate: Row['gate']): boolean {
+    const { rules } = this.#store;
+    if (!this.#store.write(row.revision, gate)) return false;
+    this.#host.checkEntry(lease, rules, gate, this.running());
+    return true;
+  }
+
+  #entryOf(lease: Lease): Entry {
+    const { origin, delay, concurrency, maxFetchMs } = this.#askOf(lease);
+    const { id: leaseId, version, minGapMs } = lease;
+    const startWithinMs = START_WITHIN_MS;
+    return {
+      leaseId,
+      origin,
+      version,
+      minGapMs,
+      delayAfterMs: delay.minMs,
+      concurrency,
+      startWithinMs,
+      maxFetchMs,
+    };
+  }
+
+  #isInTime(machine: Machine, { before }: Passed): boolean {
+    return elapsedAtMostMs(before, machine.read()) <= START_WITHIN_MS;
+  }
+
+  /** Each request has its own connection here. That takes time, so the time is checked again once it is connected. */
+  #connect(machine: Machine, lease: Lease, passed: Passed, ended: (end: FetchEnd) => void): void {
+    if (!this.#isInTime(machine, passed)) {
+      this.leave(machine, lease, { kind: 'unused' });
+      this.report(machine, lease, { kind: 'unused' });
+      ended('refused');
+      return;
+    }
+    const startBy = this.#store.trueTime(passed.now) + START_WITHIN_MS;
+    this.connections.push({ leaseId: lease.id, at: this.#world.now, startBy });
+    if (!this.#site.isUp(this.#askOf(lease).origin)) {
       this.#failToConnect(machine, lease, ended);
       return;
     }
     machine.after(this.#site.connectingMs(), () => {
-      if (this.#write(machine, lease, ended)) return;
-      this.send(lease, startedNow('unknown'));
+      if (this.#write(machine, lease, passed, ended)) return;
+      this.leave(machine, lease, { kind: 'started', agoMs: 0 });
+      this.report(machine, lease, startedNow('unknown'));
       ended('refused');
     });
   }
 
-  /** In the same tick as the check. false: it was too late, or too early after all. */
-  #write(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): boolean {
-    const verdict = this.#check(machine, lease);
-    if (verdict.verdict !== 'go') return false;
-    const { startedAtEarly: early, errorMs, measured } = verdict;
-    this.written.push({ leaseId: lease.id, at: this.#world.now, early, errorMs, measured });
-    machine.starts.record(DOMAIN, lease.id, { at: machine.read(), serverMs: early });
-    this.#receive(machine, lease, Math.max(early + errorMs, lease.notBefore), ended);
+  /** In the same tick as the check. false: it was too late. */
+  #write(machine: Machine, lease: Lease, passed: Passed, ended: (end: FetchEnd) => void): boolean {
+    if (!this.#isInTime(machine, passed)) return false;
+    const at = machine.read();
+    const early = this.#store.trueTime(passed.now + elapsedAtLeastMs(passed.after, at));
+    const late = this.#store.trueTime(passed.now + elapsedAtMostMs(passed.before, at));
+    const { gapMs } = passed;
+    const startBy = this.#store.trueTime(passed.now) + START_WITHIN_MS;
+    const times = { at: this.#world.now, startBy, early, errorMs: late - early };
+    this.written.push({ leaseId: lease.id, gapMs, ...times });
+    this.#receive(machine, lease, ended);
     return true;
   }
 
   #failToConnect(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
     machine.after(this.#world.chance(0.5) ? 5 : 5_000, () => {
-      const use = startedNow('unreachable', { durationMs: 5, error: 'Refused.' });
-      for (let n = this.#world.fault(0.1) ? 2 : 1; n > 0; n -= 1) this.send(lease, use);
+      this.leave(machine, lease, { kind: 'started', agoMs: 0 });
+      this.report(machine, lease, startedNow('unreachable', { durationMs: 5, error: 'Refused.' }));
       ended('unreachable');
     });
   }
 
-  #askOf(lease: Lease): Ask | undefined {
-    return this.#host.granted.get(lease.id)?.ask;
+  #askOf(lease: Lease): Ask {
+    const granted = this.#host.granted.get(lease.id);
+    if (!granted) throw new Error(`${lease.id} was never granted`);
+    return granted.ask;
   }
 
-  #receive(machine: Machine, lease: Lease, latestAt: number, ended: (end: FetchEnd) => void): void {
+  #receive(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
     const world = this.#world;
     const wroteAt = machine.read();
-    const longest = this.#askOf(lease)?.maxFetchMs ?? 0;
-    const durationMs = world.chance(0.05) ? longest * 0.99 : world.between(5, Math.min(2_000, longest));
+    const { concurrency, maxFetchMs } = this.#askOf(lease);
+    const durationMs = this.#site.respondingMs(maxFetchMs);
     this.#running.set(lease.id, { machine, run: machine.run });
-    if ((this.#askOf(lease)?.concurrency ?? 1) > 1) {
-      const start = this.#start(machine, wroteAt, latestAt);
-      world.send(() => this.#host.signal((state, now) => reportStarted(state, lease.id, start, now)));
+    if (concurrency > 1) {
+      const agoMs = this.#agoMs(machine, wroteAt);
+      this.#store.update(
+        machine,
+        ({ gate, now }) => started(gate, lease.id, agoMs, now),
+        () => {},
+        () => {},
+      );
     }
     machine.after(durationMs, () => {
       this.#running.delete(lease.id);
+      this.leave(machine, lease, {
+        kind: 'started',
+        agoMs: this.#agoMs(machine, wroteAt),
+        closeMs: world.oneOf(0, 1_000),
+      });
       const copies = world.fault(0.1) ? 2 : 1;
-      for (let n = 0; n < copies; n += 1)
-        this.#report(lease, this.#start(machine, wroteAt, latestAt), durationMs);
+      for (let n = 0; n < copies; n += 1) this.#reportResponse(machine, lease, wroteAt, durationMs);
       ended('fetched');
     });
   }
 
-  #report(lease: Lease, start: RequestStart, durationMs: number): void {
+  #reportResponse(machine: Machine, lease: Lease, wroteAt: ClockReading, durationMs: number): void {
     const world = this.#world;
     const responseClass = world.fault(0.15)
       ? world.oneOf('overloaded', 'broken', 'not-found', 'client-error', 'unknown')
       : 'ok';
     const retryAfter = world.fault(0.03) ? { retryAfterMs: world.between(1_000, 90_000) } : {};
-    const use: LeaseUse = { kind: 'started', ...start, durationMs, responseClass, ...retryAfter };
+    const agoMs = this.#agoMs(machine, wroteAt);
+    const use: LeaseUse = { kind: 'started', agoMs, durationMs, responseClass, ...retryAfter };
     const delayMs = world.oneOf(null, 500, 4_000);
-    const crawlDelay = world.fault(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {};
-    world.send(() =>
-      this.#host.signal((state, now) =>
-        release(state, { leaseId: lease.id, use, ...crawlDelay }, now, world.random),
-      ),
+    this.report(
+      machine,
+      lease,
+      use,
+      world.fault(0.05) ? { crawlDelay: { origin: 'https://example.org', delayMs } } : {},
     );
   }
 
-  #start(machine: Machine, wroteAt: ClockReading, latestAt: number): RequestStart {
-    const invalid = () => this.#world.oneOf(-5_000, 1e15, Number.NaN);
-    return {
-      agoMs: this.#world.fault(0.03) ? invalid() : elapsedAtLeastMs(wroteAt, machine.read()),
-      latestAt: this.#world.fault(0.03) ? invalid() : latestAt,
-    };
+  #agoMs(machine: Machine, wroteAt: ClockReading): number {
+    if (this.#world.fault(0.03)) return this.#world.oneOf(-5_000, 1e15, Number.NaN);
+    return elapsedAtLeastMs(wroteAt, machine.read());
   }
 }

@@ -1,29 +1,26 @@
 /**
- * The Temporal server, the throttle workflow and the `domains` table in one: delivers messages to the throttle, fires its timers,
- * ends and restarts it, continues it as new, terminates it. Every grant is checked.
+ * The Temporal server and the throttle workflow in one: delivers messages to the throttle, persists its rules, ends and
+ * restarts it, continues it as new, terminates it. Every grant and every request is checked.
  */
+import type { Gate, GateRules } from '../../../src/core/gate.ts';
 import {
   type Ask,
   ask,
-  beginPersist,
-  boundsTooNarrow,
-  boundsToPersist,
-  close,
-  endPersist,
   idleAt,
   isIdle,
   type Lease,
-  mayEnd,
   newThrottle,
   open,
-  reportUndelivered,
+  type Release,
+  release,
+  replan,
+  rulesOf,
   type SlotAnswer,
-  type StoredDomain,
   type ThrottleConfig,
   type ThrottleState,
-  tick,
   toStoredDomain,
 } from '../../../src/throttle/index.ts';
+import type { Store } from './store.ts';
 import type { World } from './world.ts';
 
 /** Regular writes of the row. */
@@ -38,55 +35,71 @@ export interface Granted {
   execution: number;
 }
 
-export type GrantCheck = (state: ThrottleState, granted: Granted) => void;
+export interface Checks {
+  grant(state: ThrottleState, granted: Granted): void;
+  /** When a request passes the gate. `running`: leases whose fetch is really running. */
+  entry(granted: Granted, rules: GateRules, gate: Gate, running: string[]): void;
+}
 
 export interface Receiver {
-  /** Returns whether the page was still open. */
-  receive(lease: Lease): boolean;
+  askAgain(): void;
 }
 
 export class Host {
   readonly #world: World;
+  readonly #store: Store;
   readonly #config: ThrottleConfig;
-  readonly #check: GrantCheck;
+  readonly #checks: Checks;
   readonly granted = new Map<string, Granted>();
   readonly pages = new Map<string, Receiver>();
-  readonly #delivered = new Set<string>();
-  readonly #asks = new Map<string, Ask>();
+  #answers = new Map<string, SlotAnswer>();
+  #whenOpen: Array<() => void> = [];
   state: ThrottleState | null = null;
-  row: StoredDomain | null = null;
   execution = 0;
   #timer = 0;
-  #isWriting = false;
+  #saved = '';
+  #isSaving = false;
 
-  constructor(world: World, config: ThrottleConfig, check: GrantCheck) {
+  constructor(world: World, store: Store, config: ThrottleConfig, checks: Checks) {
     this.#world = world;
+    this.#store = store;
     this.#config = config;
-    this.#check = check;
+    this.#checks = checks;
   }
 
-  /** Update-with-start. */
-  ask(asked: Ask): SlotAnswer {
-    this.#asks.set(asked.ticket, asked);
+  /** Update-with-start. It is answered once the throttle has read its row; repeated, it gets its recorded answer. */
+  ask(asked: Ask, reports: Release[], updateId: string, answer: (answer: SlotAnswer) => void): void {
     const state = this.state ?? this.#begin();
-    const answer = ask(state, asked, this.#world.serverNow, this.#world.random);
-    if (answer.kind === 'granted' && !this.granted.has(answer.lease.id)) this.#record(state, answer.lease);
+    if (state.openedAt === null) this.#whenOpen.push(() => this.ask(asked, reports, updateId, answer));
+    else answer(this.#answers.get(updateId) ?? this.#answer(state, asked, reports, updateId));
+  }
+
+  #answer(state: ThrottleState, asked: Ask, reports: Release[], updateId: string): SlotAnswer {
+    const now = this.#world.serverNow;
+    for (const report of reports) release(state, report, now, this.#world.random);
+    const answer = ask(state, asked, now, this.#world.random);
+    this.#answers.set(updateId, answer);
+    if (answer.kind === 'granted' && !this.granted.has(answer.lease.id)) {
+      const granted = { lease: answer.lease, ask: asked, execution: this.execution };
+      this.granted.set(answer.lease.id, granted);
+      this.#checks.grant(state, granted);
+    }
     this.#pump();
     return answer;
   }
 
   /** A signal is lost if the throttle is not running. */
   signal(apply: (state: ThrottleState, now: number) => void): void {
-    if (!this.state) return;
+    if (!this.state || this.state.openedAt === null) return;
     apply(this.state, this.#world.serverNow);
     this.#pump();
   }
 
-  /** An operator's change is persisted before it is answered. */
   operate(apply: (state: ThrottleState) => void): void {
-    if (!this.state) return;
+    if (!this.state || this.state.openedAt === null) return;
     apply(this.state);
-    if (this.state.openedAt !== null) this.row = toStoredDomain(this.state, false);
+    for (const workflowId of replan(this.state, this.#world.serverNow))
+      this.#world.send(() => this.pages.get(workflowId)?.askAgain());
     this.#pump();
   }
 
@@ -97,136 +110,100 @@ export class Host {
 
   terminate(): void {
     this.state = null;
+    this.#isSaving = false;
+    // The server forgets the updates of a closed workflow.
+    this.#answers = new Map();
+    this.#whenOpen = [];
+  }
+
+  checkEntry(lease: Lease, rules: GateRules, gate: Gate, running: string[]): void {
+    const granted = this.granted.get(lease.id);
+    if (!granted) throw new Error(`a request was sent without a lease: ${lease.id}`);
+    this.#checks.entry(granted, rules, gate, running);
   }
 
   #begin(): ThrottleState {
     const state = newThrottle(DOMAIN, this.#config);
     this.state = state;
     this.execution += 1;
-    this.#open(state, this.execution);
+    const { execution } = this;
+    this.#afterStep(execution, () => {
+      const { stored } = this.#store;
+      this.#store.save(stored ?? toStoredDomain(state));
+      this.#afterStep(execution, (current) => {
+        open(current, { stored, epoch: execution }, this.#world.serverNow);
+        this.#saved = JSON.stringify(rulesOf(current));
+        this.#saveRegularly(execution);
+        for (const answer of this.#whenOpen.splice(0)) answer();
+        this.#pump();
+      });
+    });
     return state;
   }
 
-  /** Reads the row and marks it as not clean, atomically. */
-  #open(state: ThrottleState, execution: number): void {
+  /** An activity takes time, and the throttle may be terminated before or after it. */
+  #afterStep(execution: number, act: (state: ThrottleState) => void): void {
+    this.#world.after(this.#world.between(1, 300), () => {
+      if (this.execution === execution && this.state) act(this.state);
+    });
+  }
+
+  #saveRegularly(execution: number): void {
+    this.#world.after(WRITE_INTERVAL_MS, () => {
+      if (this.execution !== execution || !this.state) return;
+      this.#save(this.state);
+      this.#saveRegularly(execution);
+    });
+  }
+
+  /** One write at a time. */
+  #save(state: ThrottleState): void {
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    const { execution } = this;
+    const stored = toStoredDomain(state);
+    this.#saved = JSON.stringify(rulesOf(state));
     this.#afterStep(execution, () => {
-      const before = this.row;
-      const wanted = boundsToPersist(state);
-      const persistedBounds = {
-        maxGapMs: Math.max(before?.maxGapMs ?? 0, wanted.maxGapMs),
-        maxStartWindowMs: Math.max(
-          before?.clean === false ? before.maxStartWindowMs : 0,
-          wanted.maxStartWindowMs,
-        ),
-      };
-      this.row = {
-        ...(before ?? toStoredDomain(state, false)),
-        clean: false,
-        ...persistedBounds,
-      };
-      this.#afterStep(execution, (current) => {
-        open(current, { stored: before, persistedBounds, epoch: execution }, this.#world.serverNow);
-        this.#writeRegularly(execution);
+      this.#store.save(stored);
+      this.#afterStep(execution, () => {
+        this.#isSaving = false;
         this.#pump();
       });
     });
   }
 
-  /** Writes the final row, and continues if a page has asked in the meantime. */
-  #end(state: ThrottleState, execution: number): void {
-    close(state);
-    const row = toStoredDomain(state, true);
-    this.#afterStep(execution, () => {
-      this.row = row;
-      this.#afterStep(execution, (current) => {
-        if (mayEnd(current)) this.state = null;
-        else this.#open(current, execution);
-      });
-    });
-  }
-
-  /** An activity takes time, and the throttle may be terminated before or after it. */
-  #afterStep(execution: number, act: (state: ThrottleState) => void, isTooLate: () => void = () => {}): void {
-    this.#world.after(this.#world.between(1, 300), () => {
-      if (this.execution === execution && this.state) act(this.state);
-      else isTooLate();
-    });
-  }
-
-  #writeRegularly(execution: number): void {
-    this.#world.after(WRITE_INTERVAL_MS, () => {
-      if (this.execution !== execution || this.state?.openedAt == null) return;
-      this.#write(this.state, execution);
-      this.#writeRegularly(execution);
-    });
-  }
-
-  /** One write at a time. The new bounds count once the throttle knows that the write is done. */
-  #write(state: ThrottleState, execution: number): void {
-    if (this.#isWriting) return;
-    this.#isWriting = true;
-    const row = toStoredDomain(state, false);
-    beginPersist(state, row);
-    const done = (): void => {
-      this.#isWriting = false;
-    };
-    this.#afterStep(
-      execution,
-      () => {
-        this.row = row;
-        this.#afterStep(
-          execution,
-          (current) => {
-            done();
-            endPersist(current, row);
-            this.#pump();
-          },
-          done,
-        );
-      },
-      done,
-    );
-  }
-
   #pump(): void {
     const { state } = this;
-    if (!state) return;
-    const now = this.#world.serverNow;
-    const { grants, wakeAt } = tick(state, now, this.#world.random);
-    if (state.openedAt !== null && boundsTooNarrow(state)) this.#write(state, this.execution);
-    for (const { workflowId, lease } of grants) {
-      this.#record(state, lease);
-      this.#world.send(() => this.#deliver(workflowId, lease));
-    }
-    const nextAt = wakeAt ?? idleAt(state);
+    if (!state || state.openedAt === null) return;
+    if (JSON.stringify(rulesOf(state)) !== this.#saved) this.#save(state);
+    const nextAt = idleAt(state);
     this.#timer += 1;
     if (nextAt === null) return;
     const timer = this.#timer;
     // A timer fires a little late, never early.
-    this.#world.after(nextAt - now + this.#world.between(1, 20), () => {
-      if (timer === this.#timer) this.#wake();
+    this.#world.after(nextAt - this.#world.serverNow + this.#world.between(1, 20), () => {
+      if (timer === this.#timer) this.#endIfIdle();
     });
   }
 
-  #wake(): void {
-    if (this.state && isIdle(this.state, this.#world.serverNow)) {
-      this.#end(this.state, this.execution);
-    } else this.#pump();
-  }
-
-  #deliver(workflowId: string, lease: Lease): void {
-    // The server remembers that a repeated signal was delivered, even if the page is closed now.
-    if (this.pages.get(workflowId)?.receive(lease)) this.#delivered.add(lease.id);
-    if (this.#delivered.has(lease.id)) return;
-    this.#world.send(() => this.signal((state, now) => reportUndelivered(state, lease.id, now)));
-  }
-
-  #record(state: ThrottleState, lease: Lease): void {
-    const asked = this.#asks.get(lease.ticket);
-    if (!asked) throw new Error(`${lease.id} was granted to a ticket that never asked`);
-    if (this.granted.has(lease.id)) throw new Error(`${lease.id} was granted twice`);
-    const granted = { lease, ask: asked, execution: this.execution };
-    this.granted.set(lease.id, granted);
-    this.#check(state, granted);
+  /** Writes the final row, and continues if a page has asked in the meantime. */
+  #endIfIdle(): void {
+    const { state, execution } = this;
+    // The end of a save looks again.
+    if (!state || this.#isSaving) return;
+    if (!isIdle(state, this.#world.serverNow)) {
+      this.#pump();
+      return;
+    }
+    this.#isSaving = true;
+    const stored = toStoredDomain(state);
+    this.#afterStep(execution, () => {
+      this.#store.save(stored);
+      this.#afterStep(execution, (current) => {
+        this.#isSaving = false;
+        if (isIdle(current, this.#world.serverNow)) this.terminate();
+        else this.#pump();
+      });
+    });
   }
 }

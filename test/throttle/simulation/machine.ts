@@ -2,16 +2,16 @@
  * A worker process with its own clocks. It can freeze (both clocks keep running), be suspended (the monotonic clock stops) and
  * crash. When it wakes up, it continues as though no time had passed.
  */
-import { LocalRequestStarts } from '../../../src/worker/local-request-starts.ts';
-import { type ClockReading, ServerClock } from '../../../src/worker/server-clock.ts';
+import type { Release } from '../../../src/throttle/index.ts';
+import type { ClockReading } from '../../../src/worker/clocks.ts';
 import type { World } from './world.ts';
 
 export class Machine {
   readonly #world: World;
   readonly #rate: number;
   readonly #sleepy: boolean;
-  clock = new ServerClock();
-  starts = new LocalRequestStarts();
+  /** Reports that go out with the next ask. */
+  reports: Release[] = [];
   /** Incremented by each crash, which ends everything that was going on. */
   run = 1;
   #wallOffMs: number;
@@ -46,19 +46,16 @@ export class Machine {
     this.#world.after(ms, attempt);
   }
 
-  /** Calls the server and samples its time from the response, if one arrives. */
-  call<T>(serve: () => T, receive: (answer: T) => void): void {
-    const before = this.read();
-    this.#world.send(() => {
-      const answer = serve();
-      const serverNow = this.#world.serverNow;
-      this.#world.send(() =>
-        this.after(0, () => {
-          this.clock.sample(serverNow, before, this.read());
-          receive(answer);
-        }),
-      );
-    });
+  /** Calls the Temporal server. */
+  call<T>(serve: (answer: (answer: T) => void) => void, receive: (answer: T) => void): void {
+    this.#world.send(() => serve((answer) => this.#world.send(() => this.after(0, () => receive(answer)))));
+  }
+
+  /** Takes the reports that are due to go out. */
+  takeReports(): Release[] {
+    const taken = this.reports;
+    this.reports = [];
+    return taken;
   }
 
   freeze(ms: number): void {
@@ -70,8 +67,7 @@ export class Machine {
   crash(): void {
     this.run += 1;
     this.#frozenUntil = 0;
-    this.clock = new ServerClock();
-    this.starts = new LocalRequestStarts();
+    this.reports = [];
   }
 
   setWallClock(): void {

@@ -1,13 +1,17 @@
-/** A CrawlPage that needs one request. It asks, waits, passes its lease to a worker, and starts over if that fails. */
-import { type Ask, type Lease, type SlotAnswer, withdraw } from '../../../src/throttle/index.ts';
+/** A CrawlPage that needs one request. It asks, sleeps until its slot, passes its lease to a worker, and starts over if that fails. */
+import type { Ask, Lease, SlotAnswer } from '../../../src/throttle/index.ts';
 import type { Wire } from './fetching.ts';
 import type { Host, Receiver } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
 
-const FIRST_SLACK_MS = 2_000;
-const MAX_SLACK_MS = 3_600_000;
+/** How long the fetch itself may wait for its slot. */
+const LEAD_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
+/** The activity that asks is retried after this time. */
+const ASK_TIMEOUT_MS = 5_000;
+const REFUSALS_BEFORE_PAUSE = 3;
+const PAUSE_MS = 5_000;
 
 export class Page implements Receiver {
   readonly #world: World;
@@ -15,12 +19,14 @@ export class Page implements Receiver {
   readonly #wire: Wire;
   readonly #machines: [Machine, ...Machine[]];
   readonly #template: Omit<Ask, 'ticket'>;
-  readonly #passedOn = new Set<string>();
   #tickets = 0;
-  #waiting = false;
+  #refusals = 0;
+  #state: 'idle' | 'asking' | 'asleep' | 'fetching' = 'idle';
   #timer = 0;
-  #slackMs = FIRST_SLACK_MS;
+  #lease: Lease | null = null;
   closed = false;
+  /** So far. */
+  asks = 0;
 
   constructor(
     world: World,
@@ -39,118 +45,138 @@ export class Page implements Receiver {
 
   wantSlot(): void {
     this.#tickets += 1;
-    this.#waiting = true;
-    this.#slackMs = FIRST_SLACK_MS;
+    this.#lease = null;
     this.#ask();
   }
 
-  /** Ends while queued, with or without withdrawing its ticket. */
+  /** Ends while it waits for its slot, with or without returning it. */
   leave(): void {
-    if (!this.#waiting) return;
-    this.#waiting = false;
+    if (this.#state !== 'asking' && this.#state !== 'asleep') return;
+    this.#state = 'idle';
     this.closed = true;
-    const ticket = this.#ticket;
-    if (this.#world.chance(0.7))
-      this.#world.send(() => this.#host.signal((state, now) => withdraw(state, ticket, now)));
+    if (this.#lease && this.#world.chance(0.7)) this.#giveBack(this.#lease);
   }
 
-  /** The signal `granted`. */
-  receive(lease: Lease): boolean {
-    if (this.closed) return false;
-    if (this.#passedOn.has(lease.id)) return true;
-    const isWanted = this.#waiting && lease.ticket === this.#ticket && !this.#world.fault(0.03);
-    if (isWanted) this.#passOn(lease);
-    else {
-      this.#wire.send(lease, { kind: 'unused' });
-      if (this.#waiting && lease.ticket === this.#ticket) this.wantSlot();
-    }
-    return true;
+  /** The signal `askAgain`: its slot was taken back, or a slot may be free. */
+  askAgain(): void {
+    if (this.#state !== 'asleep') return;
+    this.wantSlot();
   }
 
   get #ticket(): string {
     return `${this.#template.workflowId}/${this.#tickets}`;
   }
 
-  #ask(): void {
-    const asked = { ...this.#template, ticket: this.#ticket };
-    this.#askAgainAfter(10_000);
+  #anyMachine(): Machine {
     const [first, ...others] = this.#machines;
-    this.#world.oneOf(first, ...others).call(
-      () => this.#host.ask(asked),
-      (answer) => this.#answered(asked.ticket, answer),
-    );
+    return this.#world.oneOf(first, ...others);
   }
 
-  #answered(ticket: string, answer: SlotAnswer): void {
-    if (answer.kind === 'granted') this.receive(answer.lease);
-    else if (ticket === this.#ticket && this.#waiting) {
-      if (answer.kind === 'down') {
-        this.#defer(answer);
-        return;
-      }
-      const at = answer.kind === 'queued' ? answer.expectedAt : answer.retryAt;
-      this.#askAgainAfter(at - this.#world.now + this.#slackMs);
-      this.#slackMs = Math.min(2 * this.#slackMs, MAX_SLACK_MS);
+  /** An activity asks; it is retried with the same update id until it gets an answer, the recorded one if there is one. */
+  #ask(): void {
+    this.#state = 'asking';
+    this.asks += 1;
+    const asked = { ...this.#template, ticket: this.#ticket };
+    const updateId = `${asked.ticket}:${this.asks}`;
+    const isCurrent = () => this.#state === 'asking' && updateId === `${this.#ticket}:${this.asks}`;
+    const send = () => {
+      if (!isCurrent()) return;
+      const machine = this.#anyMachine();
+      const reports = machine.takeReports();
+      machine.call<SlotAnswer>(
+        (answer) => this.#host.ask(asked, reports, updateId, answer),
+        (answer) => {
+          if (isCurrent()) this.#answered(answer);
+        },
+      );
+      this.#world.after(ASK_TIMEOUT_MS, send);
+    };
+    send();
+  }
+
+  #answered(answer: SlotAnswer): void {
+    switch (answer.kind) {
+      case 'granted':
+        this.#lease = answer.lease;
+        this.#sleepUntil(answer.lease.notBefore - LEAD_MS, () => this.#passOn(answer.lease));
+        break;
+      case 'later':
+        this.#sleepUntil(answer.retryAt, () => this.#ask());
+        break;
+      case 'down':
+        this.closed = answer.givenUp;
+        this.#state = 'idle';
+        if (!answer.givenUp) this.#world.after(answer.retryAt - this.#world.now, () => this.wantSlot());
     }
   }
 
-  /** Asks again later with a new ticket; the old one is no longer queued. */
-  #defer({ retryAt, givenUp }: Extract<SlotAnswer, { kind: 'down' }>): void {
-    this.#waiting = false;
-    this.closed = givenUp;
-    if (!givenUp) this.#world.after(retryAt - this.#world.now, () => this.wantSlot());
-  }
-
-  #askAgainAfter(ms: number): void {
+  #sleepUntil(at: number, wake: () => void): void {
+    this.#state = 'asleep';
     this.#timer += 1;
     const timer = this.#timer;
-    this.#world.after(Math.max(0, ms), () => {
-      if (timer === this.#timer && this.#waiting) this.#ask();
+    const ms = at - this.#world.now;
+    this.#world.after(ms > 0 ? ms + this.#world.between(0, 20) : 0, () => {
+      if (this.#state === 'asleep' && timer === this.#timer) wake();
     });
+  }
+
+  /** A step of the page, which is retried until it is done. */
+  #giveBack(lease: Lease): void {
+    const machine = this.#anyMachine();
+    this.#wire.leave(machine, lease, { kind: 'unused' });
+    this.#wire.report(machine, lease, { kind: 'unused' });
   }
 
   #passOn(lease: Lease): void {
     const world = this.#world;
-    this.#waiting = false;
-    this.#passedOn.add(lease.id);
+    this.#state = 'fetching';
     const inQueueMs = world.fault(0.08) ? world.between(0, 40_000) : world.between(1, 60);
     const leftMs = lease.startBy - world.now;
+    const scheduledAt = world.serverNow;
     if (inQueueMs >= leftMs) {
       // Schedule-to-start timeout: the server guarantees that no worker has started it.
       world.after(leftMs, () => {
-        this.#wire.send(lease, { kind: 'unused' });
+        this.#giveBack(lease);
         this.wantSlot();
       });
       return;
     }
-    world.after(inQueueMs, () => this.#begin(lease));
+    world.after(inQueueMs, () => this.#begin(lease, scheduledAt));
   }
 
-  #begin(lease: Lease): void {
-    const [first, ...others] = this.#machines;
-    const machine = this.#world.oneOf(first, ...others);
+  #begin(lease: Lease, scheduledAt: number): void {
+    const world = this.#world;
+    const machine = this.#anyMachine();
     const { run } = machine;
     let over = false;
     const watch = () => {
       if (over) return;
-      if (machine.run === run && !machine.frozen) return this.#world.after(HEARTBEAT_MS, watch);
+      if (machine.run === run && !machine.frozen) return world.after(HEARTBEAT_MS, watch);
       over = true;
-      if (this.#world.chance(0.8)) this.#wire.send(lease, { kind: 'lost' });
+      const step = this.#anyMachine();
+      this.#wire.leave(step, lease, { kind: 'lost' });
+      if (world.chance(0.8)) this.#wire.report(step, lease, { kind: 'lost' });
       this.wantSlot();
     };
-    const scheduled = this.#world.serverNow;
-    machine.after(this.#world.between(0, 50), () => {
-      machine.clock.observe(scheduled, machine.read());
+    machine.after(Math.max(0, lease.notBefore - scheduledAt) * (1 + 5e-4), () => {
       this.#wire.fetch(machine, lease, (end) =>
-        this.#world.after(this.#world.between(1, 50), () => {
+        world.after(world.between(1, 50), () => {
           if (over) return;
           over = true;
-          if (end === 'fetched') this.closed = true;
-          else if (end === 'refused') this.wantSlot();
-          else this.#world.after(this.#world.between(1_000, 30_000), () => this.wantSlot());
+          this.#fetched(end);
         }),
       );
     });
-    this.#world.after(HEARTBEAT_MS, watch);
+    world.after(HEARTBEAT_MS, watch);
+  }
+
+  #fetched(end: 'fetched' | 'refused' | 'unreachable'): void {
+    const world = this.#world;
+    if (end === 'fetched') this.closed = true;
+    else if (end === 'unreachable') world.after(world.between(1_000, 30_000), () => this.wantSlot());
+    else {
+      this.#refusals += 1;
+      world.after(this.#refusals > REFUSALS_BEFORE_PAUSE ? PAUSE_MS : 0, () => this.wantSlot());
+    }
   }
 }

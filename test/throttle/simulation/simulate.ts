@@ -3,17 +3,17 @@
 import type { Ask, DelayRange, ThrottleConfig } from '../../../src/core/slot-protocol.ts';
 import { pause, reset, resume, setDelay } from '../../../src/throttle/index.ts';
 import { Wire } from './fetching.ts';
-import { type GrantCheck, Host } from './host.ts';
+import { type Checks, Host } from './host.ts';
 import { Machine } from './machine.ts';
 import { Page } from './page.ts';
 import { ORIGINS, Site } from './site.ts';
+import { Store } from './store.ts';
 import { World } from './world.ts';
 
 export interface Scenario {
   seed: number;
   crawls: Array<{
     delay: DelayRange;
-    priority: number;
     concurrency: number;
     targetConcurrency: Ask['targetConcurrency'];
     pages: number;
@@ -21,6 +21,10 @@ export interface Scenario {
   troubleMs: number;
   /** Mean time between two faults. */
   faultIntervalMs: number;
+  /** Part of the pages that ask for the next slot. */
+  atFront: number;
+  /** Part of the responses that take as long as they may. */
+  slowResponses: number;
   /** How long it takes to connect to the site. */
   connectingMs: number;
   config: ThrottleConfig;
@@ -32,19 +36,21 @@ const MAX_EVENTS = 100_000;
 export interface Run {
   host: Host;
   wire: Wire;
+  pages: Page[];
   allDone: boolean;
 }
 
-export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck): Run {
+export function simulate(scenario: Scenario, checks: Checks): Run {
   const world = new World(scenario.seed, scenario.troubleMs);
-  const host: Host = new Host(world, scenario.config, (state, granted) => check(wire)(state, granted));
-  const site = new Site(world, scenario.connectingMs);
-  const wire = new Wire(world, host, site);
+  const store = new Store(world);
+  const host = new Host(world, store, scenario.config, checks);
+  const site = new Site(world, scenario.connectingMs, scenario.slowResponses);
+  const wire = new Wire(world, host, store, site);
   const machines: [Machine, Machine] = [new Machine(world, true), new Machine(world, false)];
   const pages = scenario.crawls.flatMap(({ pages, ...settings }, crawl) =>
     Array.from({ length: pages }, (_, n) => {
       const names = { workflowId: `page-${crawl}-${n}`, crawlId: `crawl-${crawl}` };
-      const atFront = world.chance(0.1);
+      const atFront = world.chance(scenario.atFront);
       const origin = world.oneOf(...ORIGINS);
       const asked = { ...names, ...settings, origin, atFront, maxFetchMs: 10_000 };
       return new Page(world, host, wire, machines, asked);
@@ -65,16 +71,18 @@ export function simulate(scenario: Scenario, check: (wire: Wire) => GrantCheck):
     () => host.operate(resume),
     () => host.operate((state) => setDelay(state, null)),
     () => host.operate((state) => setDelay(state, { minMs: 500, maxMs: world.between(500, 5_000) })),
-    () => host.operate(reset),
+    () => host.operate((state) => reset(state, world.serverNow)),
     () => pages[Math.floor(world.random() * pages.length)]?.leave(),
     () => world.chance(0.3) && host.terminate(),
+    () => store.away(world.between(100, 20_000)),
   ];
   const injectFault = () => {
-    if (world.calm) host.operate(resume);
-    else faults[Math.floor(world.random() * faults.length)]?.();
+    if (world.calm) {
+      if (host.state?.paused) host.operate(resume);
+    } else faults[Math.floor(world.random() * faults.length)]?.();
     world.after(world.calm ? 60_000 : world.between(0, 2 * scenario.faultIntervalMs), injectFault);
   };
   injectFault();
   const allDone = world.run(() => world.calm && pages.every((page) => page.closed), MAX_EVENTS);
-  return { host, wire, allDone };
+  return { host, wire, pages, allDone };
 }

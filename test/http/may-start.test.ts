@@ -17,7 +17,7 @@ const permit = () => ({ go: true, startedAt: STARTED_AT }) as const;
 const refuse = () => ({ go: false, reason: 'the lease ran out' }) as const;
 const agentForSecure = () => loopbackAgent({ ca: CERTIFICATE, resolve: { 'secure.test': '127.0.0.1' } });
 
-describe('the gate', () => {
+describe('mayStart', () => {
   test('that permits the request determines its start time', async () => {
     const server = await rawServer((socket) => socket.write(OK));
     const response = await sendForResponse(`http://127.0.0.1:${server.port}/a?b`, {
@@ -30,7 +30,7 @@ describe('the gate', () => {
 
   test('that refuses on a new connection lets no byte out', async () => {
     const server = await rawServer((socket) => socket.write(OK));
-    const exchange = await send(`http://127.0.0.1:${server.port}/`, { gate: refuse });
+    const exchange = await send(`http://127.0.0.1:${server.port}/`, { mayStart: refuse });
     expect(exchange).toEqual({ kind: 'refused', reason: 'the lease ran out', connected: true });
     await server.firstClosed;
     expect(server.received()).toBe('');
@@ -40,7 +40,7 @@ describe('the gate', () => {
     const server = await rawServer((socket) => socket.write(OK), { secure: true });
     const exchange = await send(`https://secure.test:${server.port}/`, {
       agent: agentForSecure(),
-      gate: refuse,
+      mayStart: refuse,
     });
     expect(exchange).toMatchObject({ kind: 'refused', connected: true });
     await server.firstClosed;
@@ -59,7 +59,7 @@ describe('the gate', () => {
       await sendForResponse(`${origin}/first`, { agent });
       await untilFree(agent);
       const first = server.received();
-      const exchange = await send(`${origin}/second`, { agent, gate: refuse });
+      const exchange = await send(`${origin}/second`, { agent, mayStart: refuse });
       expect(exchange).toMatchObject({ kind: 'refused', connected: false });
       await server.firstClosed;
       expect(server.received()).toBe(first);
@@ -77,7 +77,7 @@ describe('the gate', () => {
       let arrived: string | null = null;
       await sendForResponse(`${scheme}://secure.test:${server.port}/`, {
         agent: agentForSecure(),
-        gate() {
+        mayStart() {
           // Runs after the write and before the next turn of the event loop, in which a delayed write would happen.
           process.nextTick(() => {
             arrived = server.waitForRequest(2_000);
@@ -91,14 +91,14 @@ describe('the gate', () => {
 
   test('is called only once there is a connection', async () => {
     let calls = 0;
-    const gate = () => {
+    const mayStart = () => {
       calls += 1;
       return permit();
     };
     const server = await rawServer((socket) => socket.write(OK));
-    await sendForResponse(`http://127.0.0.1:${server.port}/`, { gate });
+    await sendForResponse(`http://127.0.0.1:${server.port}/`, { mayStart });
     expect(calls).toBe(1);
-    const failed = await sendForError(`http://127.0.0.1:${await closedPort()}/`, { gate });
+    const failed = await sendForError(`http://127.0.0.1:${await closedPort()}/`, { mayStart });
     expect(failed).toMatchObject({ errorKind: 'refused', startedAt: null });
     expect(calls).toBe(1);
   });

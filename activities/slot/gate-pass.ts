@@ -1,0 +1,164 @@
+/** Takes a lease through the gate of its domain, and knows how long its request may start after that. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import type { FetchInput } from '../../src/core/activities.ts';
+import type { Entry, EntryEnd } from '../../src/core/gate.ts';
+import { leaveGate, type PassResult, passGate, peekGate, recordStarted } from '../../src/storage/gate.ts';
+import { type ClockReading, elapsedAtLeastMs, elapsedAtMostMs, readClocks } from '../../src/worker/clocks.ts';
+import type { Deps } from '../deps.ts';
+
+/** When a request was written. */
+export interface RequestStart {
+  at: ClockReading;
+  /** On Postgres's clock: the earliest time at which it may have started, and how much later it may have been. */
+  startedAt: number;
+  errorMs: number;
+}
+
+/**
+ * A fetch waits no longer at the gate: its page can wait without a worker. More than the time by which requests usually run
+ * behind their plan.
+ */
+const MAX_WAIT_MS = 2_000;
+
+/** Beyond connecting: for a turn at the address, and for a busy process. A request that is lost closes the gate for that long. */
+const START_SLACK_MS = 5_000;
+
+export class GatePass {
+  /** `now`: Postgres's clock, read at some time between the two local readings. */
+  private passed: { gapMs: number; now: number; before: ClockReading; after: ClockReading } | null = null;
+  /** The gate was passed, or may have been: its answer got lost. */
+  isInside = false;
+  /** robots.txt asks for this gap, which the throttle may not know yet. */
+  private requiredGapMs = 0;
+  private readonly receivedAt = readClocks();
+  private readonly scheduledAt = Context.current().info.currentAttemptScheduledTimestampMs;
+  private readonly startWithinMs: number;
+
+  constructor(
+    private readonly deps: Pick<Deps, 'db' | 'gateWaits' | 'dependencies' | 'log'>,
+    private readonly input: FetchInput,
+    private readonly signal: AbortSignal,
+  ) {
+    this.startWithinMs = input.connectTimeoutMs + START_SLACK_MS;
+  }
+
+  /** The gap that was kept. null: the gate has not been passed. */
+  get gapMs(): number | null {
+    return this.passed?.gapMs ?? null;
+  }
+
+  /** How long the request may certainly still start. Before the gate: how long the lease may be used. */
+  get leftMs(): number {
+    const now = readClocks();
+    const leftMs =
+      this.passed === null
+        ? this.input.lease.startBy - this.scheduledAt - elapsedAtMostMs(this.receivedAt, now)
+        : this.startWithinMs - elapsedAtMostMs(this.passed.before, now);
+    return Math.max(0, leftMs);
+  }
+
+  requireGap(gapMs: number): void {
+    this.requiredGapMs = gapMs;
+  }
+
+  /** Waits for the planned time, and until the gate would let the lease through. Returns why it would not, or null. */
+  async due(): Promise<string | null> {
+    // This task was received after it was scheduled, so the planned time has come when this much has passed.
+    const sinceMs = elapsedAtLeastMs(this.receivedAt, readClocks());
+    const waitMs = this.input.lease.notBefore - this.scheduledAt - sinceMs;
+    if (waitMs > 0) await delay(Math.ceil(waitMs), undefined, { signal: this.signal });
+    const verdict = await this.atGate(() => peekGate(this.deps.db, this.input.domain, this.entry()));
+    return verdict.kind === 'go' ? null : refusalOf(verdict);
+  }
+
+  /** From now on the request may start within a set time. Returns why it may not, or null. */
+  async pass(): Promise<string | null> {
+    let before = readClocks();
+    let after = before;
+    this.isInside = true;
+    const verdict = await this.atGate(() => {
+      before = readClocks();
+      return passGate(this.deps.db, this.input.domain, this.entry(), () => {
+        after = readClocks();
+      });
+    });
+    this.isInside = verdict.kind === 'go';
+    if (verdict.kind !== 'go') return refusalOf(verdict);
+    this.passed = { gapMs: verdict.gapMs, now: verdict.now, before, after };
+    return null;
+  }
+
+  /** To be called in the tick of the write. null: it is too late. */
+  start(): RequestStart | null {
+    if (this.passed === null || this.leftMs === 0) return null;
+    const at = readClocks();
+    const { now, before, after } = this.passed;
+    const startedAt = Math.floor(now + elapsedAtLeastMs(after, at));
+    // With one request at a time, the next one waits for the end of this one anyway.
+    if (this.input.ask.concurrency > 1) void this.recordStarted(at);
+    return { at, startedAt, errorMs: Math.ceil(now + elapsedAtMostMs(before, at)) - startedAt };
+  }
+
+  /** Returns whether the gate knows what became of the request. Never throws: a response that has arrived must not be lost. */
+  async leave(end: EntryEnd): Promise<boolean> {
+    const { lease, domain } = this.input;
+    try {
+      await leaveGate(this.deps.db, domain, lease.id, end);
+      this.deps.gateWaits.wake(domain);
+      return true;
+    } catch (error) {
+      if (!this.deps.dependencies.reportIfUnavailable(error))
+        this.deps.log.warn({ domain, err: error }, 'could not leave the gate; the page will');
+      return false;
+    }
+  }
+
+  /** If it is not recorded, the next request waits until this one can no longer start, or has ended. */
+  private async recordStarted(at: ClockReading): Promise<void> {
+    const { lease, domain } = this.input;
+    try {
+      await recordStarted(this.deps.db, domain, lease.id, elapsedAtLeastMs(at, readClocks()));
+      this.deps.gateWaits.wake(domain);
+    } catch (error) {
+      this.deps.dependencies.reportIfUnavailable(error);
+    }
+  }
+
+  private entry(): Entry {
+    const { lease, ask } = this.input;
+    return {
+      leaseId: lease.id,
+      origin: ask.origin,
+      version: lease.version,
+      minGapMs: Math.max(lease.minGapMs, this.requiredGapMs),
+      delayAfterMs: ask.delay.minMs,
+      concurrency: ask.concurrency,
+      startWithinMs: this.startWithinMs,
+      maxFetchMs: ask.maxFetchMs,
+    };
+  }
+
+  private async atGate(attempt: () => Promise<PassResult>): Promise<PassResult> {
+    const giveUpAt = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      const verdict = await attempt();
+      if (verdict.kind === 'go' || verdict.kind === 'void') return verdict;
+      const waitMs = verdict.kind === 'wait' ? verdict.ms : 0;
+      if (performance.now() + waitMs > giveUpAt) return verdict;
+      if (verdict.kind === 'wait') await delay(waitMs, undefined, { signal: this.signal });
+      else await this.deps.gateWaits.wait(this.input.domain, this.signal);
+    }
+  }
+}
+
+function refusalOf(verdict: Exclude<PassResult, { kind: 'go' }>): string {
+  switch (verdict.kind) {
+    case 'void':
+      return verdict.reason;
+    case 'wait':
+      return 'another request went first';
+    case 'busy':
+      return 'another request was still open';
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Reports to throttles that nobody waits for. They go out with this process's next request for a slot of the domain, which saves a
+ * message for nearly every page; or by a signal, if no page asks soon.
+ */
+import type { EntryEnd } from '../../src/core/gate.ts';
+import type { LeaseReport, Release } from '../../src/core/slot-protocol.ts';
+
+/** A page ends, and the pages it admits ask soon: on a busy machine within seconds. The gate knows what cannot wait. */
+const HOLD_MS = 5_000;
+
+interface Held {
+  reports: Array<{ release: Release; heldAt: number }>;
+  timer: NodeJS.Timeout;
+}
+
+export class HeldReports {
+  readonly #held = new Map<string, Held>();
+
+  constructor(private readonly send: (domain: string, releases: Release[]) => Promise<unknown>) {}
+
+  hold(domain: string, ...releases: Release[]): void {
+    const timer = setTimeout(() => void this.#flush(domain), HOLD_MS).unref();
+    const held = this.#held.get(domain) ?? { reports: [], timer };
+    if (held.timer !== timer) clearTimeout(timer);
+    held.reports.push(...releases.map((release) => ({ release, heldAt: performance.now() })));
+    this.#held.set(domain, held);
+  }
+
+  take(domain: string): Release[] {
+    const held = this.#held.get(domain);
+    if (held === undefined) return [];
+    clearTimeout(held.timer);
+    this.#held.delete(domain);
+    return held.reports.map(({ release, heldAt }) => ({
+      ...release,
+      use: olderBy(release.use, performance.now() - heldAt),
+    }));
+  }
+
+  /** For a process that stops. */
+  async flushAll(): Promise<void> {
+    await Promise.all([...this.#held.keys()].map((domain) => this.#flush(domain)));
+  }
+
+  async #flush(domain: string): Promise<void> {
+    const releases = this.take(domain);
+    if (releases.length > 0) await this.send(domain, releases);
+  }
+}
+
+/** Whether the throttle must learn it now: anything but a request that went well, or a slot that was not used. */
+export function isNews({ use, crawlDelay }: LeaseReport): boolean {
+  if (crawlDelay !== undefined) return true;
+  return use.kind === 'lost' || (use.kind === 'started' && use.responseClass !== 'ok');
+}
+
+/** For how long the gate is closed after such a report: the time in which the throttle usually writes new rules, and some more. */
+const CLOSE_MS = 1_000;
+
+/** What the gate has to know of a report. */
+export function gateEndOf({ use, crawlDelay }: LeaseReport): EntryEnd {
+  if (use.kind !== 'started') return use;
+  const { kind, agoMs, responseClass } = use;
+  const makesRulesStricter =
+    (crawlDelay?.delayMs ?? 0) > 0 || responseClass === 'overloaded' || responseClass === 'unreachable';
+  return { kind, agoMs, closeMs: makesRulesStricter ? CLOSE_MS : 0 };
+}
+
+function olderBy(use: Release['use'], ms: number): Release['use'] {
+  return use.kind === 'started' ? { ...use, agoMs: use.agoMs + ms } : use;
+}

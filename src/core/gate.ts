@@ -1,0 +1,173 @@
+/**
+ * The gate of a domain: the last check before a request starts. Its state is one row in Postgres, which all workers share. A
+ * lease says when a request is planned; the gate alone decides whether it may start now, so a late, lost or repeated lease
+ * cannot make a gap shorter. Times are milliseconds on Postgres's clock: the gate knows no other.
+ */
+
+/** A request that was let through and has not been reported as finished. */
+export interface OpenRequest {
+  leaseId: string;
+  openedAt: number;
+  /** The latest time at which it may start. */
+  startBy: number;
+  /** null: not reported yet. */
+  startedAt: number | null;
+  /** Without a report, it counts as finished after this time. */
+  endsBy: number;
+  /** The gap before it. */
+  gapMs: number;
+  /** Shortest delay of its crawl after it. */
+  delayAfterMs: number;
+  /** Concurrent fetches that its crawl allows, this one included. */
+  concurrency: number;
+}
+
+export interface Gate {
+  /** The latest time at which a finished request may have started. null: none yet. */
+  lastStart: number | null;
+  /** End of the delays after all finished requests. */
+  delayUntil: number;
+  open: OpenRequest[];
+}
+
+/** What the throttle has decided for its domain. It applies at once, also to leases that were granted before. */
+export interface GateRules {
+  paused: boolean;
+  /** No gap is shorter. */
+  minGapMs: number;
+  /** Leases of an older version are void. */
+  validFrom: number;
+  /** The same, by origin. */
+  originsValidFrom: Record<string, number>;
+}
+
+/** What a worker asks of the gate. */
+export interface Entry {
+  leaseId: string;
+  origin: string;
+  version: number;
+  minGapMs: number;
+  delayAfterMs: number;
+  concurrency: number;
+  /** The request starts within this time, or not at all. */
+  startWithinMs: number;
+  /** Once started, it ends within this time. */
+  maxFetchMs: number;
+}
+
+export type EntryVerdict =
+  /** `gapMs`: the gap that was kept. */
+  | { kind: 'go'; gapMs: number; gate: Gate }
+  | { kind: 'wait'; ms: number }
+  /** As many requests are open as the crawls allow, or it is not known yet when they started: a report may change that any time. */
+  | { kind: 'busy' }
+  | { kind: 'void'; reason: string };
+
+/**
+ * How a request ended, as its worker knows it. `lost`: it may have started at any time up to `startBy`. `closeMs`: its response
+ * changes the rules, so nothing passes for that long, until the throttle has written them.
+ */
+export type EntryEnd =
+  | { kind: 'started'; agoMs: number; closeMs?: number }
+  | { kind: 'unused' }
+  | { kind: 'lost' };
+
+/** Two requests reach a site at different speeds. On a calm network this much makes the site see the whole gap. */
+const NETWORK_MARGIN_MS = 5;
+
+/** For people. */
+export function lastStartOf({ lastStart, open }: Gate): number | null {
+  const starts = [...(lastStart === null ? [] : [lastStart]), ...open.map(latestKnown)];
+  return starts.length === 0 ? null : Math.max(...starts);
+}
+
+export const NEW_GATE: Gate = { lastStart: null, delayUntil: 0, open: [] };
+
+export function enter(before: Gate, rules: GateRules, entry: Entry, now: number): EntryVerdict {
+  const reason = whyVoid(before, rules, entry);
+  if (reason !== null) return { kind: 'void', reason };
+  const gate = expire(before, now);
+  const gapMs = Math.max(entry.minGapMs, rules.minGapMs);
+  if (gate.open.length >= Math.min(entry.concurrency, ...gate.open.map(({ concurrency }) => concurrency)))
+    return { kind: 'busy' };
+  if (earliestStart(gate, gapMs) > now) {
+    const known = { ...gate, open: gate.open.filter(({ startedAt }) => startedAt !== null) };
+    const waitMs = earliestStart(known, gapMs) - now;
+    return waitMs > 0 ? { kind: 'wait', ms: Math.ceil(waitMs) } : { kind: 'busy' };
+  }
+  const { leaseId, delayAfterMs, concurrency } = entry;
+  const startBy = now + entry.startWithinMs;
+  const endsBy = startBy + entry.maxFetchMs;
+  const times = { openedAt: now, startBy, startedAt: null, endsBy };
+  const opened = { leaseId, ...times, gapMs, delayAfterMs, concurrency };
+  return { kind: 'go', gapMs, gate: { ...gate, open: [...gate.open, opened] } };
+}
+
+/** The request has started: the next one need not wait for its `startBy`. */
+export function started(gate: Gate, leaseId: string, agoMs: number, now: number): Gate {
+  const open = gate.open.map((request) =>
+    request.leaseId === leaseId ? { ...request, startedAt: latestStart(request, agoMs, now) } : request,
+  );
+  return { ...gate, open };
+}
+
+/** A report that comes twice, or after the request counted as finished, changes nothing. */
+export function leave(gate: Gate, leaseId: string, end: EntryEnd, now: number): Gate {
+  const request = gate.open.find((open) => open.leaseId === leaseId);
+  if (request === undefined) return gate;
+  const rest = { ...gate, open: gate.open.filter((open) => open !== request) };
+  if (end.kind === 'unused') return rest;
+  if (end.kind === 'lost') return recordStart(rest, request, latestKnown(request));
+  const left = recordStart(rest, request, latestStart(request, end.agoMs, now));
+  return { ...left, delayUntil: Math.max(left.delayUntil, now + (end.closeMs ?? 0)) };
+}
+
+function whyVoid(gate: Gate, rules: GateRules, { leaseId, origin, version }: Entry): string | null {
+  if (gate.open.some((open) => open.leaseId === leaseId)) return 'the lease was already used';
+  if (rules.paused) return 'the domain is paused';
+  return version < Math.max(rules.validFrom, rules.originsValidFrom[origin] ?? 0)
+    ? 'the lease was granted under older rules'
+    : null;
+}
+
+/** Requests without a report are over after their time. They may have started at the last moment. */
+function expire(gate: Gate, now: number): Gate {
+  const overdue = gate.open.filter(({ endsBy }) => endsBy <= now);
+  if (overdue.length === 0) return gate;
+  const rest = { ...gate, open: gate.open.filter((open) => !overdue.includes(open)) };
+  return overdue.reduce((state, request) => recordStart(state, request, latestKnown(request)), rest);
+}
+
+function earliestStart({ lastStart, delayUntil, open }: Gate, gapMs: number): number {
+  const afterLast = lastStart === null ? 0 : after(lastStart, Math.max(gapMs, delayUntil - lastStart));
+  return Math.max(afterLast, ...open.map((request) => afterOpen(request, gapMs)));
+}
+
+/** Requests without a gap do not wait for each other: either may start first. */
+function afterOpen(request: OpenRequest, gapMs: number): number {
+  const delayMs = Math.max(gapMs, request.delayAfterMs);
+  return delayMs > 0 || request.gapMs > 0 ? after(latestKnown(request), delayMs) : 0;
+}
+
+function after(start: number, delayMs: number): number {
+  return start + delayMs + NETWORK_MARGIN_MS;
+}
+
+/** Without a report, the request may still start at the last moment. */
+function latestKnown({ startedAt, startBy }: OpenRequest): number {
+  return startedAt ?? startBy;
+}
+
+/** By the report, unless it cannot be true: before the request was let through, in the future, or not a number. */
+function latestStart({ openedAt, startBy }: OpenRequest, agoMs: number, now: number): number {
+  const at = now - agoMs;
+  return at >= openedAt && at <= now ? Math.min(at, startBy) : startBy;
+}
+
+function recordStart(gate: Gate, { delayAfterMs }: OpenRequest, at: number): Gate {
+  return {
+    ...gate,
+    lastStart: Math.max(at, gate.lastStart ?? at),
+    delayUntil: Math.max(gate.delayUntil, at + delayAfterMs),
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * When the next slot is. A plan only: it spreads the pages over time, so that few of them meet at the gate. The gate keeps the gap,
+ * whatever is planned here.
+ */
+import type { Ask } from '../core/slot-protocol.ts';
+import type { ThrottleState } from './state.ts';
+
+/** The first time that keeps its distance from all reserved slots. A slot that was returned leaves a place to fill. */
+export function nextSlot(state: ThrottleState, next: Ask, gapMs: number, now: number): number {
+  const { blockedUntil, lastStart } = state;
+  const spacingMs = spacingFor(state, next, gapMs);
+  const gapOver = lastStart ? lastStart.at + Math.max(gapMs, lastStart.delayAfter.minMs) : 0;
+  let at = Math.max(now, blockedUntil ?? 0, gapOver);
+  const reserved = state.leases
+    .filter(({ ask }) => ask.atFront || !next.atFront)
+    .toSorted((one, other) => one.lease.notBefore - other.lease.notBefore);
+  for (const [index, { lease, ask }] of reserved.entries()) {
+    // Of the slots whose time has passed without a report, the oldest are being used. The pages of the others wait at the gate.
+    const isAtGate = index >= next.concurrency && lease.notBefore <= now;
+    const expectedAt = isAtGate ? at : lease.notBefore;
+    const isRoomBefore = at + Math.max(spacingMs, lease.minGapMs) <= expectedAt;
+    if (!isRoomBefore) at = Math.max(at, expectedAt + Math.max(spacingMs, ask.delay.minMs));
+  }
+  return at;
+}
+
+/** Time between two slots: the gap, or the time of the fetches themselves if that is longer. */
+export function spacingFor({ stats }: ThrottleState, { concurrency }: Ask, gapMs: number): number {
+  return Math.max(gapMs, Math.ceil((stats.averageDurationMs ?? 0) / concurrency));
+}

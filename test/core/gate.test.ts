@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Entry,
+  enter,
+  type Gate,
+  type GateRules,
+  lastStartOf,
+  leave,
+  NEW_GATE,
+  started,
+} from '../../src/core/gate.ts';
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const RULES: GateRules = { paused: false, minGapMs: 0, validFrom: 0, originsValidFrom: {} };
+/** The gap, and the margin for the network. */
+const GAP_MS = 10_005;
+
+function entry(leaseId: string, overrides: Partial<Entry> = {}): Entry {
+  return {
+    leaseId,
+    origin: 'https://example.org',
+    version: 0,
+    minGapMs: 10_000,
+    delayAfterMs: 10_000,
+    concurrency: 1,
+    startWithinMs: 15_000,
+    maxFetchMs: 60_000,
+    ...overrides,
+  };
+}
+
+function entered(gate: Gate, one: Entry, now: number, rules = RULES): Gate {
+  const verdict = enter(gate, rules, one, now);
+  if (verdict.kind !== 'go') throw new Error(`${one.leaseId} should pass, but has to ${verdict.kind}`);
+  return verdict.gate;
+}
+
+/** A request that passed at noon, started a second later and has ended. */
+function startedAfterNoon(overrides: Partial<Entry> = {}): Gate {
+  const gate = entered(NEW_GATE, entry('first', overrides), NOON);
+  return leave(gate, 'first', { kind: 'started', agoMs: 3_000 }, NOON + 4_000);
+}
+
+const START = NOON + 1_000;
+
+describe('a request passes the gate', () => {
+  test('at once if nothing was requested before', () => {
+    expect(enter(NEW_GATE, RULES, entry('first'), NOON)).toMatchObject({ kind: 'go', gapMs: 10_000 });
+  });
+
+  test('when the gap since the start of the last one is over, and not a moment earlier', () => {
+    const gate = startedAfterNoon();
+    expect(enter(gate, RULES, entry('next'), START + GAP_MS - 1)).toEqual({ kind: 'wait', ms: 1 });
+    expect(enter(gate, RULES, entry('next'), START + GAP_MS)).toMatchObject({ kind: 'go' });
+  });
+
+  test('after the delay of the crawl that sent the last one', () => {
+    const gate = startedAfterNoon({ delayAfterMs: 30_000 });
+    const next = entry('next', { minGapMs: 1_000 });
+    expect(enter(gate, RULES, next, START + 20_005)).toEqual({ kind: 'wait', ms: 10_000 });
+  });
+
+  test('with the gap of its own crawl, even if the last one needed none', () => {
+    const gate = startedAfterNoon({ minGapMs: 0, delayAfterMs: 0 });
+    expect(enter(gate, RULES, entry('next'), START + 5)).toEqual({ kind: 'wait', ms: 10_000 });
+  });
+
+  test('with a gap that the throttle requires by now, although its lease has a shorter one', () => {
+    const gate = startedAfterNoon();
+    const rules = { ...RULES, minGapMs: 40_000 };
+    expect(enter(gate, rules, entry('next'), START + GAP_MS)).toEqual({ kind: 'wait', ms: 30_000 });
+    expect(enter(gate, rules, entry('next'), START + 40_005)).toMatchObject({ gapMs: 40_000 });
+  });
+
+  test('only once with one lease', () => {
+    const gate = entered(NEW_GATE, entry('first', { concurrency: 2 }), NOON);
+    expect(enter(gate, RULES, entry('first', { concurrency: 2 }), NOON + 60_000)).toMatchObject({
+      kind: 'void',
+    });
+  });
+
+  test('not while its domain is paused', () => {
+    expect(enter(NEW_GATE, { ...RULES, paused: true }, entry('first'), NOON)).toMatchObject({ kind: 'void' });
+  });
+
+  test('not with a lease from before a Retry-After, or before an outage of its origin', () => {
+    const blocked = { ...RULES, validFrom: 3 };
+    expect(enter(NEW_GATE, blocked, entry('old', { version: 2 }), NOON).kind).toBe('void');
+    expect(enter(NEW_GATE, blocked, entry('new', { version: 3 }), NOON).kind).toBe('go');
+    const down = { ...RULES, originsValidFrom: { 'https://example.org': 3 } };
+    expect(enter(NEW_GATE, down, entry('old', { version: 2 }), NOON).kind).toBe('void');
+    const other = entry('other', { version: 2, origin: 'http://example.org' });
+    expect(enter(NEW_GATE, down, other, NOON).kind).toBe('go');
+  });
+});
+
+describe('an open request', () => {
+  const two = { concurrency: 2 };
+
+  test('keeps the next one waiting while only one may be open', () => {
+    const gate = entered(NEW_GATE, entry('first'), NOON);
+    expect(enter(gate, RULES, entry('next', two), NOON + 60_000).kind).toBe('busy');
+  });
+
+  test('whose start is not known may still start at the last moment', () => {
+    const gate = entered(NEW_GATE, entry('first', two), NOON);
+    expect(enter(gate, RULES, entry('next', two), NOON + 15_000 + GAP_MS - 1).kind).toBe('busy');
+    expect(enter(gate, RULES, entry('next', two), NOON + 15_000 + GAP_MS).kind).toBe('go');
+  });
+
+  test('that has reported its start delays the next one by the gap', () => {
+    const gate = started(entered(NEW_GATE, entry('first', two), NOON), 'first', 500, NOON + 1_500);
+    expect(enter(gate, RULES, entry('next', two), START)).toEqual({ kind: 'wait', ms: GAP_MS });
+    expect(enter(gate, RULES, entry('next', two), START + GAP_MS).kind).toBe('go');
+  });
+
+  test('without a gap does not delay another one without a gap', () => {
+    const none = { ...two, minGapMs: 0, delayAfterMs: 0 };
+    const gate = entered(NEW_GATE, entry('first', none), NOON);
+    expect(enter(gate, RULES, entry('next', none), NOON).kind).toBe('go');
+  });
+
+  test('with a gap is not overtaken while it has not started', () => {
+    const gate = entered(NEW_GATE, entry('first', { ...two, delayAfterMs: 0 }), NOON);
+    const none = entry('next', { ...two, minGapMs: 0, delayAfterMs: 0 });
+    expect(enter(gate, RULES, none, NOON + 1_000).kind).toBe('busy');
+  });
+
+  test('without a report counts as started at the last moment, and as ended after the longest fetch', () => {
+    const gate = entered(NEW_GATE, entry('first'), NOON);
+    expect(enter(gate, RULES, entry('next'), NOON + 74_999).kind).toBe('busy');
+    const later = enter(gate, RULES, entry('next', { minGapMs: 100_000 }), NOON + 75_000);
+    expect(later).toEqual({ kind: 'wait', ms: 15_000 + 100_005 - 75_000 });
+  });
+});
+
+describe('a request that has ended', () => {
+  const open = entered(NEW_GATE, entry('first'), NOON);
+
+  test('and was never sent leaves no trace', () => {
+    expect(leave(open, 'first', { kind: 'unused' }, NOON + 9)).toEqual(NEW_GATE);
+  });
+
+  test('and was lost counts as started at the last moment', () => {
+    expect(lastStartOf(leave(open, 'first', { kind: 'lost' }, NOON + 9))).toBe(NOON + 15_000);
+  });
+
+  test.each([Number.NaN, -1, 1e9])('with an impossible start (%d ms ago) counts as lost', (agoMs) => {
+    expect(lastStartOf(leave(open, 'first', { kind: 'started', agoMs }, NOON + 9))).toBe(NOON + 15_000);
+  });
+
+  test('with a response that changes the rules closes the gate until they are written', () => {
+    const none = { minGapMs: 0, delayAfterMs: 0 };
+    const gate = entered(NEW_GATE, entry('first', none), NOON);
+    const left = leave(gate, 'first', { kind: 'started', agoMs: 20, closeMs: 1_000 }, NOON + 20);
+    expect(enter(left, RULES, entry('next', none), NOON + 20)).toEqual({ kind: 'wait', ms: 1_005 });
+  });
+
+  test('changes nothing when it is reported again', () => {
+    const gate = startedAfterNoon();
+    expect(leave(gate, 'first', { kind: 'started', agoMs: 0 }, NOON + 5_000)).toBe(gate);
+  });
+});
