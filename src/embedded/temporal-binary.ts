@@ -1,6 +1,6 @@
 /** Finds the Temporal CLI: the configured one, one on PATH, or one downloaded or built once into Amble's cache. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,9 +10,14 @@ import { packageRoot } from '../core/package-root.ts';
 
 const run = promisify(execFile);
 
-/** Brings server 1.29.1. Newer versions cannot be built with `go install`. */
+/** Brings server 1.29.1. Newer versions cannot be built from the Go module proxy. */
 const VERSION = '1.5.1';
-const GO_MODULE = 'github.com/temporalio/cli/cmd/temporal';
+const GO_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
+/**
+ * In the version that the CLI asks for, a query that is cancelled at the wrong moment makes all later ones fail with "interrupted (9)",
+ * and the server never recovers (temporalio/temporal, pull request 9198).
+ */
+const SQLITE = 'modernc.org/sqlite@v1.44.3';
 /** The first server on which update-with-start is enabled by default. */
 const MIN_SERVER = { major: 1, minor: 28 };
 
@@ -28,7 +33,8 @@ export async function findTemporalBinary(
     if ((await serverVersionOf(configured)) !== null) return configured;
     throw new Error(`The configured Temporal CLI ${configured} does not run. Set the path of a working one.`);
   }
-  const cached = join(cacheDirectory(), `temporal-${VERSION}`, 'temporal');
+  // Counted up when the same version is built differently.
+  const cached = join(cacheDirectory(), `temporal-${VERSION}-1`, 'temporal');
   for (const program of ['temporal', cached]) {
     const candidate = await which(program, { nothrow: true });
     if (candidate === null) continue;
@@ -41,7 +47,7 @@ export async function findTemporalBinary(
   const failures: string[] = [];
   for (const [name, obtain] of [
     ['download', download],
-    ['go install', build],
+    ['go build', build],
   ] as const) {
     try {
       await intoCache(cached, (temporary) => obtain(temporary, notify));
@@ -118,13 +124,12 @@ async function download(temporary: string, notify: (message: string) => void): P
 async function build(temporary: string, notify: (message: string) => void): Promise<string> {
   const go = await which('go', { nothrow: true });
   if (go === null) throw new Error('Go is not installed');
-  notify('Building the Temporal CLI with go install (once, takes 3 to 4 minutes)');
-  await run(go, ['install', `${GO_MODULE}@v${VERSION}`], {
-    cwd: temporary,
-    env: { ...process.env, GOBIN: temporary },
-    timeout: BUILD_TIMEOUT_MS,
-    maxBuffer: 64 * 1024 * 1024,
-  });
+  notify('Building the Temporal CLI with Go (once, takes 3 to 4 minutes)');
+  const options = { cwd: temporary, timeout: BUILD_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+  // A module of its own, because `go install` takes every dependency as the CLI asks for it.
+  await writeFile(join(temporary, 'go.mod'), 'module temporal-of-amble\n');
+  await run(go, ['get', `${GO_PACKAGE}@v${VERSION}`, SQLITE], options);
+  await run(go, ['build', '-o', 'temporal', GO_PACKAGE], options);
   return join(temporary, 'temporal');
 }
 
