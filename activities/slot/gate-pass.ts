@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { FetchInput } from '../../src/core/activities.ts';
 import type { Entry, EntryEnd } from '../../src/core/gate.ts';
-import { leaveGate, type PassResult, passGate, peekGate, recordStarted } from '../../src/storage/gate.ts';
+import { leaveGate, type PassResult, passGate, recordStarted } from '../../src/storage/gate.ts';
 import { type ClockReading, elapsedAtLeastMs, elapsedAtMostMs, readClocks } from '../../src/worker/clocks.ts';
 import type { Deps } from '../deps.ts';
 
@@ -62,14 +62,12 @@ export class GatePass {
     this.requiredGapMs = gapMs;
   }
 
-  /** Waits for the planned time, and until the gate would let the lease through. Returns why it would not, or null. */
-  async due(): Promise<string | null> {
+  /** Waits for the planned time. */
+  async due(): Promise<void> {
     // This task was received after it was scheduled, so the planned time has come when this much has passed.
     const sinceMs = elapsedAtLeastMs(this.receivedAt, readClocks());
     const waitMs = this.input.lease.notBefore - this.scheduledAt - sinceMs;
     if (waitMs > 0) await delay(Math.ceil(waitMs), undefined, { signal: this.signal });
-    const verdict = await this.atGate(() => peekGate(this.deps.db, this.input.domain, this.entry()));
-    return verdict.kind === 'go' ? null : refusalOf(verdict);
   }
 
   /** From now on the request may start within a set time. Returns why it may not, or null. */

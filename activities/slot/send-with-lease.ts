@@ -88,8 +88,9 @@ class Admission {
       limit: limit && limitsOf(limit),
     };
     const { entrance } = this.lease;
+    await entrance.due();
     // The slot last but one, and the gate last: both are kept from others from then on.
-    const refusal = (await entrance.due()) ?? (await this.#takeSlot(limit)) ?? (await entrance.pass());
+    const refusal = (await this.#takeSlot(limit)) ?? (await entrance.pass());
     if (refusal !== null) return { go: false, reason: refusal };
     if (limit !== null) return this.#takeTurn(limit);
     return this.lease.begin() ? { go: true } : { go: false, reason: TOO_LATE };

@@ -25,14 +25,6 @@ export type PassResult =
 
 const NOT_ON_RECORD = { kind: 'void', reason: 'the domain is not on record' } as const;
 
-/** What the gate would say now. */
-export async function peekGate(db: Database, domain: string, entry: Entry): Promise<PassResult> {
-  const row = await readGate(db, domain);
-  if (row === null) return NOT_ON_RECORD;
-  const verdict = enter(row.gate, row.rules, entry, row.now);
-  return verdict.kind === 'go' ? { ...verdict, now: row.now } : verdict;
-}
-
 /** `onRead`: called when `now` has just been read. */
 export async function passGate(
   db: Database,

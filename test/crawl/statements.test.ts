@@ -54,17 +54,18 @@ afterAll(async () => {
   await web?.stop();
 });
 
-test('a page that links to known pages costs about ten statements', async () => {
+test('a page that links to known pages costs about fifteen statements', async () => {
   const seeds = [web.url('site')];
   const { pages } = await amble.crawl({ seeds, ...web.network, delay: '0ms' });
   expect(pages).toEqual({ Fetched: PAGES + 1 });
   const perPage = (activity: string): number => (sent[activity] ?? 0) / (PAGES + 1);
-  // A page that has to ask again, and the first, which reads robots.txt, need more than one.
-  for (const activity of ['acquireSlot', 'fetchPage']) {
-    expect(perPage(activity)).toBeGreaterThanOrEqual(1);
-    expect(perPage(activity)).toBeLessThan(1.5);
-  }
+  // A page that has to ask again needs more than one.
+  expect(perPage('acquireSlot')).toBeGreaterThanOrEqual(1);
+  expect(perPage('acquireSlot')).toBeLessThan(1.5);
+  // One before the fetch, two to pass the gate and two to leave it. With no delay, some meet a request that is still open.
+  expect(perPage('fetchPage')).toBeGreaterThanOrEqual(5);
+  expect(perPage('fetchPage')).toBeLessThan(7);
   // Five to record it, one to find room, and five to fill half a window with every second page.
   expect(perPage('processPage')).toBeGreaterThanOrEqual(6);
-  expect(perPage('processPage')).toBeLessThan(9);
+  expect(perPage('processPage')).toBeLessThan(10);
 });

@@ -4,39 +4,40 @@ const BUGS = [
   {
     file: '/dist/src/html/page.js',
     declared: 'export function parsePage(',
-    bug: `export function parsePage(source) {
+    bug: `export function parsePage(source, ...rest) {
       if (source.url.endsWith('/unparsable')) {
         process.stderr.write('met the bug in the parser\\n');
         throw new TypeError('a bug in the parser');
       }
-      return sound(source);
+      return sound(source, ...rest);
     }
     function sound(`,
   },
   {
     file: '/dist/src/storage/pages/record-attempt.js',
     declared: 'export async function recordAttempt(',
-    bug: `export async function recordAttempt(db, settings, keyedBy, done) {
+    bug: `export async function recordAttempt(...given) {
+      const done = given.at(-1);
       if (done.parsed?.title === 'Unrecordable') throw new TypeError('a bug in the record');
-      return sound(db, settings, keyedBy, done);
+      return sound(...given);
     }
     async function sound(`,
   },
   {
     file: '/dist/src/sitemaps/read.js',
     declared: 'export async function readSitemap(',
-    bug: `export async function readSitemap(body, source, take) {
+    bug: `export async function readSitemap(body, source, ...rest) {
       if (source.url.endsWith('/unreadable.xml')) throw new TypeError('a bug in the reader');
-      return sound(body, source, take);
+      return sound(body, source, ...rest);
     }
     async function sound(`,
   },
   {
     file: '/dist/activities/fetch/fetch-document.js',
     declared: 'export async function fetchDocument(',
-    bug: `export async function fetchDocument(deps, input, lease, allowedBy) {
+    bug: `export async function fetchDocument(deps, input, ...rest) {
       if (input.url.endsWith('/unfetchable')) throw new TypeError('a bug in the fetch');
-      return sound(deps, input, lease, allowedBy);
+      return sound(deps, input, ...rest);
     }
     async function sound(`,
   },

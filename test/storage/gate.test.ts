@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Entry } from '../../src/core/gate.ts';
 import { emptyStats, type StoredDomain } from '../../src/core/slot-protocol.ts';
 import { openDomain, readDomain, saveDomain } from '../../src/storage/domains.ts';
-import { leaveGate, passGate, peekGate, recordStarted } from '../../src/storage/gate.ts';
+import { leaveGate, passGate, recordStarted } from '../../src/storage/gate.ts';
 import { atOnce, useDatabase } from './support.ts';
 
 const db = useDatabase();
@@ -54,10 +54,10 @@ test('the gap counts from the reported start, on the clock of the database', asy
   const first = await passGate(db(), 'gap.test', entry('first', { concurrency: 2 }));
   if (first.kind !== 'go') throw new Error(first.kind);
   await recordStarted(db(), 'gap.test', 'first', 0);
-  const waits = await peekGate(db(), 'gap.test', entry('next', { concurrency: 2 }));
+  const waits = await passGate(db(), 'gap.test', entry('next', { concurrency: 2 }));
   expect(waits.kind).toBe('wait');
   await leaveGate(db(), 'gap.test', 'first', { kind: 'started', agoMs: 0 });
-  const again = await peekGate(db(), 'gap.test', entry('next'));
+  const again = await passGate(db(), 'gap.test', entry('next'));
   if (again.kind !== 'wait') throw new Error(again.kind);
   expect(again.ms).toBeGreaterThan(55_000);
   expect(again.ms).toBeLessThanOrEqual(60_005);
