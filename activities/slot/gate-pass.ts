@@ -36,7 +36,7 @@ export class GatePass {
   private readonly startWithinMs: number;
 
   constructor(
-    private readonly deps: Pick<Deps, 'db' | 'gateWaits' | 'dependencies' | 'log'>,
+    private readonly deps: Pick<Deps, 'db' | 'gateWaits' | 'dependencies' | 'lag' | 'log'>,
     private readonly input: FetchInput,
     private readonly signal: AbortSignal,
   ) {
@@ -48,9 +48,13 @@ export class GatePass {
     return this.passed?.gapMs ?? null;
   }
 
-  /** How long the request may certainly still start. Before the gate: how long the lease may be used. */
+  /**
+   * How long the request may certainly still start. Before the gate: how long the lease may be used. A process that was stalled
+   * may have missed its heartbeats: then the page has another slot by now, and would be fetched twice.
+   */
   get leftMs(): number {
     const now = readClocks();
+    if (this.deps.lag.laggedSince(this.receivedAt.monotonicMs)) return 0;
     const leftMs =
       this.passed === null
         ? this.input.lease.startBy - this.scheduledAt - elapsedAtMostMs(this.receivedAt, now)

@@ -14,7 +14,8 @@ import { type Site, startWeb, type TestWeb } from '../support/web.ts';
 
 /** Faults that a test can turn on: how often Postgres fails to record a request, and how often no report can be sent. */
 const noFaults = () => ({
-  stalled: false,
+  /** When this process was stalled last (performance.now()). */
+  stalledAt: Number.NEGATIVE_INFINITY,
   failedReports: 0,
   failedRecords: 0,
   beforeSignalFails: async (): Promise<void> => {},
@@ -80,7 +81,7 @@ function withFaults(own: Deps): Deps {
       namespace: options.namespace,
       interceptors: { workflow: [interceptor] },
     }),
-    lag: { ...own.lag, laggedSince: (since) => faults.stalled || own.lag.laggedSince(since) },
+    lag: { ...own.lag, laggedSince: (since) => faults.stalledAt >= since || own.lag.laggedSince(since) },
   };
 }
 
@@ -108,7 +109,7 @@ const requestsOf = (crawlId: string) =>
 /** Does not respond the first time, because this process is stalled. */
 function lateOnce(slow: string): Site {
   return (path, { count }) => {
-    if (path === slow) faults.stalled = count === 1;
+    if (path === slow && count === 1) faults.stalledAt = performance.now();
     if (path === slow && count === 1) return { body: 'too late', afterMs: 20_000 };
     return path === '/' ? { body: 'a page' } : undefined;
   };
