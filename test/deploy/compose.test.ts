@@ -1,0 +1,90 @@
+/** What docker-compose.yml promises. test/e2e/compose.test.ts runs its commands. */
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { CONFIG_KEYS, loadConfig } from '../../src/config/index.ts';
+import { parseDuration } from '../../src/core/duration.ts';
+import { packageRoot } from '../../src/core/package-root.ts';
+import { compose, composeService, composeText, imageEnvironment, startOrder } from '../support/compose.ts';
+
+const services = Object.entries(compose.services);
+const DCLINT = join(packageRoot, 'node_modules', 'dclint');
+const Manifest = z.object({ bin: z.object({ dclint: z.string() }) });
+const OWN = ['migrate', 'worker', 'server'];
+
+test('dclint has nothing to say about docker-compose.yml', async () => {
+  const { bin } = Manifest.parse(JSON.parse(readFileSync(join(DCLINT, 'package.json'), 'utf8')));
+  const args = [join(DCLINT, bin.dclint), '--max-warnings', '0', 'docker-compose.yml'];
+  await promisify(execFile)(process.execPath, args, { cwd: packageRoot });
+});
+
+test('only the dashboard and the Web UI are published, and only to this machine', () => {
+  const published = services.flatMap(([name, { ports }]) => ports.map((port) => `${name} ${port}`));
+  expect(published).toEqual(['temporal-ui 127.0.0.1:8233:8080', 'server 127.0.0.1:8080:8080']);
+});
+
+test('no secret has a default, and make-env.sh makes all that are needed', () => {
+  const required = [...composeText.matchAll(/\$\{(\w+):\?[^}]*\}/g)].map(([, name]) => name);
+  const optional = [...composeText.matchAll(/\$\{(\w+)(?!\w|:\?)[^}]*\}/g)].map(([, name]) => name);
+  const made = execFileSync('sh', [join(packageRoot, 'deploy', 'make-env.sh')], { encoding: 'utf8' });
+  const secrets = [...made.matchAll(/^(\w+)=([0-9a-f]{48})$/gm)];
+  expect(secrets.map(([, name]) => name).sort()).toEqual([...new Set(required)].sort());
+  expect(new Set(secrets.map(([, , value]) => value)).size).toBe(secrets.length);
+  expect(new Set(optional)).toEqual(new Set(['AMBLE_CONTACT', 'AMBLE_BUILD_ID']));
+  const literal = services.flatMap(([name, { environment }]) =>
+    Object.entries(environment)
+      .filter(([key, value]) => /PASSWORD|PWD|TOKEN|SECRET/.test(key) && !/^\$\{\w+:\?/.test(value))
+      .map(([key]) => `${name} ${key}`),
+  );
+  expect(literal).toEqual([]);
+});
+
+test('every service that stays has a health check, and all have a restart policy and limits', () => {
+  for (const [name, { restart, healthcheck, image }] of services) {
+    const isOneShot = restart.startsWith('on-failure');
+    expect([name, restart]).toEqual([name, isOneShot ? 'on-failure:5' : 'unless-stopped']);
+    // The worker's is in the Dockerfile.
+    if (!isOneShot && name !== 'worker') expect([name, healthcheck?.test?.[0]]).toEqual([name, 'CMD']);
+    expect(image).toMatch(/:v?\d+\.\d+/);
+  }
+});
+
+test('a service waits for servers to be healthy and for one-shot services to have succeeded', () => {
+  for (const [name, { depends_on }] of services) {
+    for (const [needed, { condition }] of Object.entries(depends_on)) {
+      const isOneShot = composeService(needed).restart.startsWith('on-failure');
+      const expected = isOneShot ? 'service_completed_successfully' : 'service_healthy';
+      expect([name, needed, condition]).toEqual([name, needed, expected]);
+    }
+  }
+  const order = startOrder();
+  const inOrder = ['postgres', 'temporal-schema', 'temporal', 'temporal-namespace', 'migrate', 'worker'];
+  expect(order.filter((name) => inOrder.includes(name))).toEqual(inOrder);
+});
+
+test('all data is in named volumes, and every file that is mounted exists', () => {
+  const sources = services.flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[0] ?? ''));
+  const named = sources.filter((source) => !source.startsWith('.'));
+  expect(new Set(named)).toEqual(new Set(Object.keys(compose.volumes)));
+  const files = sources.filter((source) => source.startsWith('.'));
+  expect(files.filter((file) => !existsSync(join(packageRoot, file)))).toEqual([]);
+});
+
+test('our services set only settings that exist', () => {
+  const known = new Set(CONFIG_KEYS.map(({ env }) => env));
+  const set = [
+    ...OWN.flatMap((name) => Object.keys(composeService(name).environment)),
+    ...Object.keys(imageEnvironment()),
+  ];
+  expect(set.filter((name) => name !== 'NODE_ENV' && !known.has(name))).toEqual([]);
+});
+
+test('a worker has more time to stop than it takes, and Temporal its 512 shards', () => {
+  const { shutdownTimeoutMs } = loadConfig({ env: {}, cwd: packageRoot, flags: {} });
+  const graceMs = parseDuration(composeService('worker').stop_grace_period) ?? 0;
+  expect(graceMs).toBeGreaterThan(shutdownTimeoutMs);
+  expect(composeService('temporal').environment.NUM_HISTORY_SHARDS).toBe('512');
+});

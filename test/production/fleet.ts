@@ -1,0 +1,130 @@
+/** Amble as a fleet: a real Temporal server on Postgres with mutual TLS, a real S3 server, and any number of workers. */
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import getPort from 'get-port';
+import { expect } from 'vitest';
+import { packageRoot } from '../../src/core/package-root.ts';
+import { startDatabase } from '../../src/embedded/index.ts';
+import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { cleanEnvironment, type RunningProgram, startProgram, tuningVariable } from '../e2e/support.ts';
+import { findS3Gateway } from './go-programs.ts';
+import { createTemporalCluster, type TemporalCluster } from './temporal-cluster.ts';
+
+export interface Fleet {
+  cluster: TemporalCluster;
+  db: Database;
+  /** What every machine of the fleet has set. */
+  env: Record<string, string>;
+  /** Starts a command of Amble, with a home of its own as on a machine of its own. */
+  start(args: readonly string[], machine?: Machine): RunningProgram;
+  /** Runs it to its end, and returns what it wrote. */
+  run(...args: string[]): Promise<string>;
+  startWorker(machine?: Machine): Promise<RunningProgram>;
+  /** By Temporal's CLI: `amble crawl` would run a worker of its own. */
+  startCrawl(crawlId: string, seeds: readonly string[], resolve: readonly string[]): Promise<void>;
+  waitForEnd(crawlId: string): Promise<void>;
+  /** Temporal's own CLI. */
+  temporal(...args: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface Machine {
+  /** What only this machine has set. */
+  env?: Record<string, string>;
+  /** A command that runs the program which its arguments name. */
+  inside?: readonly string[];
+}
+
+const S3_KEYS = { AWS_ACCESS_KEY_ID: 'fleet', AWS_SECRET_ACCESS_KEY: 'fleet-secret' };
+/** A crawl takes half a minute on two cores. */
+const CRAWL_TIMEOUT_MS = 180_000;
+export const BUCKET = 's3://bodies/2026';
+
+export async function startFleet(): Promise<Fleet> {
+  const directory = await mkdtemp(join(tmpdir(), 'amble-production-'));
+  const notify = (line: string) => void process.stderr.write(`${line}\n`);
+  const postgres = await startDatabase({ home: join(directory, 'postgres'), notify });
+  const db = openDatabase(postgres.databaseUrl);
+  const cluster = await createTemporalCluster(join(directory, 'temporal'), postgres.databaseUrl);
+  await cluster.start();
+  const s3 = await startS3(join(directory, 's3'));
+  const temporalBinary = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, notify);
+  const running: RunningProgram[] = [];
+  const env = {
+    ...cleanEnvironment(),
+    ...cluster.env,
+    ...S3_KEYS,
+    ...tuningVariable({ crawl: { sweepIntervalMs: 1_000 } }),
+    AWS_ENDPOINT_URL: s3.url,
+    AMBLE_CONTENT_STORE: BUCKET,
+    DATABASE_URL: postgres.databaseUrl,
+    AMBLE_DELAY: '1s',
+    AMBLE_RETRY_INITIAL_INTERVAL: '1s',
+    AMBLE_ALLOW_NETWORK: '127.0.0.0/8',
+  };
+  const temporal: Fleet['temporal'] = async (...args) =>
+    (await promisify(execFile)(temporalBinary, args, { env })).stdout;
+  const start: Fleet['start'] = (args, machine = {}) => {
+    const home = join(directory, `home-${running.length}`);
+    const [program = '', ...rest] = [
+      ...(machine.inside ?? []),
+      process.execPath,
+      join(packageRoot, 'dist', 'src', 'cli.js'),
+      ...args,
+      '--home',
+      home,
+    ];
+    const started = startProgram(program, rest, { cwd: directory, env: { ...env, ...machine.env } });
+    running.push(started);
+    return started;
+  };
+  return {
+    cluster,
+    db,
+    env,
+    start,
+    async run(...args) {
+      const { code, stdout, stderr } = await start(args).ended;
+      expect(code, stderr).toBe(0);
+      return stdout;
+    },
+    async startWorker(machine) {
+      const worker = start(['worker'], machine);
+      await worker.waitForStderr(/Worker ready: .*namespace crawls/);
+      return worker;
+    },
+    temporal,
+    async startCrawl(crawlId, seeds, resolve) {
+      const options = ['--type', 'Crawl', '--task-queue', 'amble', '--workflow-id', crawlId];
+      await temporal('workflow', 'start', ...options, '--input', JSON.stringify({ seeds, resolve }));
+    },
+    async waitForEnd(crawlId) {
+      const ended = () => db.crawl.count({ where: { id: crawlId, finishedAt: { not: null } } });
+      await expect.poll(ended, { timeout: CRAWL_TIMEOUT_MS }).toBe(1);
+    },
+    async stop() {
+      for (const program of running) program.kill('SIGKILL');
+      await Promise.all(running.map(({ ended }) => ended));
+      await cluster.kill();
+      s3.stop();
+      await db.$disconnect();
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startS3(directory: string): Promise<{ url: string; stop(): void }> {
+  const port = await getPort();
+  await mkdir(join(directory, 'bodies'), { recursive: true });
+  const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: secret } = S3_KEYS;
+  const options = ['--port', `127.0.0.1:${port}`, '--access', key, '--secret', secret, '--quiet'];
+  const server = spawn(await findS3Gateway(), [...options, 'posix', '--nometa', directory], {
+    stdio: 'ignore',
+  });
+  return { url: `http://127.0.0.1:${port}`, stop: () => void server.kill('SIGKILL') };
+}
