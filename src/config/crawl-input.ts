@@ -4,7 +4,7 @@ import { BadInput } from '../core/errors.ts';
 import type { CrawlSettings, Seed, UrlRules } from '../core/settings.ts';
 import { normaliseUrl, type PolitenessUnit } from '../urls/index.ts';
 import { crawlShape, toCrawlSettings } from './crawl-schema.ts';
-import { assertStorable, isPlainObject, type Layer, parseLayers } from './layers.ts';
+import { assertStorable, isPlainObject, type Layer, mergeLayers, parseLayers } from './layers.ts';
 import { whyRulesUnusable } from './policies.ts';
 import type { AmbleConfig } from './schema.ts';
 import { count, label } from './values.ts';
@@ -34,6 +34,13 @@ export function createCrawlInput(
   { crawlDefaults, politenessKey }: CrawlContext,
 ): Record<string, unknown> {
   return { ...crawlDefaults, politenessKey, seeds };
+}
+
+/** The configuration with other defaults for its crawls, written as in the config file. */
+export function withCrawlDefaults(config: AmbleConfig, values: Record<string, unknown>): AmbleConfig {
+  const nameOf: Layer['nameOf'] = (path) => path.join('.');
+  const layers = [values, config.crawlDefaults].map((values) => ({ values, nameOf }));
+  return { ...config, crawlDefaults: mergeLayers(layers) };
 }
 
 /** Throws BadInput with one sentence that says what is wrong. */

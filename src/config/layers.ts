@@ -10,7 +10,7 @@ export interface Layer {
 }
 
 /** Values that must not appear in a log: the database's URL has a password in it. */
-const SECRET_KEYS = new Set(['databaseUrl']);
+const SECRET_KEYS = new Set(['databaseUrl', 'serverToken']);
 
 /** Tables that a nearer source replaces as a whole, like lists: what it leaves out must not come back from below. */
 const REPLACED_WHOLE = new Set(['domains', 'resolve']);

@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BadInput, codeOf, messageOf } from '../core/errors.ts';
+import { readTemporalProfile, type TemporalProfile } from '../temporal/access.ts';
+import { CONFIG_KEYS } from './config-keys.ts';
 import { assertStorable, isPlainObject, type Layer, mergeLayers, parseLayers } from './layers.ts';
 import { whyRulesUnusable } from './policies.ts';
-import { type AmbleConfig, CONFIG_KEYS, configSchema, DEFAULTS, toConfig } from './schema.ts';
+import { type AmbleConfig, configSchema, DEFAULTS, toConfig } from './schema.ts';
 import { parseTuning, type Tuning, type TuningChanges } from './tuning.ts';
 import { NONE } from './values.ts';
 
@@ -26,17 +28,26 @@ export interface ConfigSources {
 
 export function loadConfig({ env, cwd, flags = {}, tuning }: ConfigSources): AmbleConfig {
   const { config: file = env[CONFIG_FILE_ENV] || undefined, ...values } = flags;
+  const profile = readTemporalProfile(env);
   const layers: Layer[] = [
     { values, nameOf: flagName },
     { values: fromEnvironment(env), nameOf: envNameOf },
     fromFile(file, cwd),
+    fromProfile(profile),
     { values: DEFAULTS, nameOf: (path) => `the default of "${path.join('.')}"` },
   ];
   for (const layer of layers) assertStorable(layer);
+  // Amble's own server would be used, and the settings meant for another one ignored.
+  if (profile.secured && mergeLayers(layers.slice(0, -1)).temporalAddress === undefined)
+    throw new BadInput(
+      'An API key or TLS is set for Temporal (TEMPORAL_API_KEY, TEMPORAL_TLS... or temporal.toml), but no address: set TEMPORAL_ADDRESS.',
+    );
   const config = toConfig(parseLayers(configSchema, layers), {
     merged: mergeLayers(layers),
     tuning: tuning ? parseTuning(tuning, 'The tuning') : tuningFrom(env[TUNING_ENV]),
     cwd,
+    profile,
+    env,
   });
   const unusable = whyRulesUnusable(config.crawl.domains, config.politenessKey);
   if (unusable !== null) throw new BadInput(unusable);
@@ -97,6 +108,17 @@ function put(values: Record<string, unknown>, [first, ...rest]: readonly string[
   const inner = isPlainObject(existing) ? existing : {};
   values[first] = inner;
   put(inner, rest, value);
+}
+
+/** Below Amble's own file: temporal.toml may be the user's, for every program that uses Temporal. */
+function fromProfile({ address, namespace }: TemporalProfile): Layer {
+  return {
+    values: {
+      ...(address !== undefined && { temporalAddress: address }),
+      ...(namespace !== undefined && { temporalNamespace: namespace }),
+    },
+    nameOf: (path) => `"${path.join('.')}" from temporal.toml`,
+  };
 }
 
 /** A file that was named must exist; the one in the working directory may be missing. */

@@ -1,6 +1,7 @@
 /** The settings of an installation: their schema, their defaults, and the configuration they become. */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { ContentLocation } from '../core/content-location.ts';
 import { packageVersion } from '../core/package-root.ts';
 import type { Asking } from '../core/page-input.ts';
 import type { CrawlSettings } from '../core/settings.ts';
@@ -8,25 +9,36 @@ import type { ThrottleConfig } from '../core/slot-protocol.ts';
 import type { AddressLimits } from '../http/address.ts';
 import { PRODUCT_TOKEN } from '../http/user-agent.ts';
 import type { FreshnessBounds } from '../robots/index.ts';
+import type { TemporalAccess, TemporalProfile } from '../temporal/access.ts';
+import { toContentLocation } from './content-store.ts';
 import { CRAWL_DEFAULTS, crawlShape, toCrawlSettings } from './crawl-schema.ts';
-import { valueAt } from './layers.ts';
 import type { Tuning } from './tuning.ts';
 import {
+  buildIdOrNone,
   cidrs,
   count,
   duration,
   headerText,
+  hostNames,
   httpUrlOrNone,
+  type ListenAddress,
+  listenAddressOrNone,
   mailAddressOrNone,
   oneOf,
   positiveDuration,
   postgresUrlOrNone,
+  socketAddressOrNone,
   text,
   textOrNone,
+  tokenOrNone,
 } from './values.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `auto`: text if standard error is a terminal, otherwise JSON. */
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface RobotsConfig {
   /** How long rules are used before they are fetched again; Cache-Control chooses within these bounds. */
@@ -51,10 +63,14 @@ export interface AmbleConfig {
   /** null: look for a server, else start one. */
   temporalAddress: string | null;
   temporalNamespace: string;
+  /** How to reach `temporalAddress`; null if that is null. */
+  temporalAccess: TemporalAccess | null;
   temporalBinary: string | null;
   /** null: the embedded Postgres. */
   databaseUrl: string | null;
   taskQueue: string;
+  /** Which build of Amble its workers are, for Temporal's worker versioning; null: not versioned. */
+  buildId: string | null;
   politenessKey: 'host' | 'site';
   contact: string | null;
   /** The From header; null: not sent. */
@@ -62,13 +78,28 @@ export interface AmbleConfig {
   /** The whole User-Agent header, contact included. */
   userAgent: string;
   /** Absolute. */
-  contentDir: string;
+  contentStore: ContentLocation;
   logLevel: LogLevel;
+  /** Of the dashboard and the API; null: they are not served. */
+  listen: ListenAddress | null;
+  /** Where people reach the dashboard, without a final slash; null: nowhere. */
+  dashboardUrl: string | null;
+  /** Opens the server to others than this machine; null: it stays closed to them. */
+  serverToken: string | null;
+  /** Names by which others reach it. */
+  serverHosts: string[];
+  logFormat: LogFormat;
+  /** Where others reach the server; null: not known. */
+  publicUrl: string | null;
   /** Fetches that one worker process runs at a time. */
   maxConcurrentFetches: number;
   /** A worker that receives SIGTERM has ended after this. */
   shutdownTimeoutMs: number;
   address: AddressLimits;
+  /** `listen`: host and port. null: metrics are not served. */
+  metrics: { listen: string | null };
+  /** Where a worker says whether it is ready; null: nowhere. */
+  health: { listen: ListenAddress | null };
   throttle: ThrottleConfig;
   asking: AskingConfig;
   robots: RobotsConfig;
@@ -89,21 +120,31 @@ export const configSchema = z.strictObject({
   home: text('a directory'),
   temporalAddress: textOrNone('an address such as "localhost:7233"'),
   temporalNamespace: text('the name of a namespace'),
+  temporalApiKeyFile: textOrNone('the path of a file'),
   temporalBinary: textOrNone('the path of a temporal program'),
   databaseUrl: postgresUrlOrNone(),
   taskQueue: text('the name of a task queue'),
+  buildId: buildIdOrNone(),
   politenessKey: oneOf('host', 'site'),
   contact: httpUrlOrNone(),
   from: mailAddressOrNone(),
   userAgent: headerText(),
-  contentDir: textOrNone('a directory'),
+  contentStore: textOrNone('a directory or s3://bucket/prefix'),
   logLevel: oneOf(...LOG_LEVELS),
+  listen: listenAddressOrNone(),
+  dashboardUrl: httpUrlOrNone(),
+  serverToken: tokenOrNone(),
+  serverHosts: hostNames(),
+  logFormat: oneOf(...LOG_FORMATS),
+  publicUrl: httpUrlOrNone(),
   maxConcurrentFetches: count(1),
   shutdownTimeout: positiveDuration(),
   maxCrawlDelay: duration(),
   maxRetryAfter: duration(),
   maxOutage: positiveDuration(),
   address: z.strictObject({ gap: duration(), maxOpen: count(1), exempt: cidrs() }),
+  metrics: z.strictObject({ listen: socketAddressOrNone() }),
+  health: z.strictObject({ listen: listenAddressOrNone() }),
   ...crawlShape,
 });
 
@@ -112,15 +153,23 @@ export const DEFAULTS = {
   home: '.amble',
   temporalAddress: 'none',
   temporalNamespace: 'default',
+  temporalApiKeyFile: 'none',
   temporalBinary: 'none',
   databaseUrl: 'none',
   taskQueue: 'amble',
+  buildId: 'none',
   politenessKey: 'host',
   contact: 'none',
   from: 'none',
   userAgent: `${PRODUCT_TOKEN}/${packageVersion}`,
-  contentDir: 'none',
+  contentStore: 'none',
   logLevel: 'info',
+  listen: 'localhost:8080',
+  dashboardUrl: 'http://localhost:8080',
+  serverToken: 'none',
+  serverHosts: [],
+  logFormat: 'auto',
+  publicUrl: 'none',
   maxConcurrentFetches: 200,
   shutdownTimeout: '25s',
   maxCrawlDelay: '5m',
@@ -129,65 +178,52 @@ export const DEFAULTS = {
   // A shared host or a CDN serves many sites from one address, so this is faster than any single site is crawled. The
   // machine itself is exempt.
   address: { gap: '250ms', maxOpen: 8, exempt: ['127.0.0.0/8', '::1/128'] },
+  metrics: { listen: 'none' },
+  health: { listen: 'none' },
   ...CRAWL_DEFAULTS,
 };
 
-export interface ConfigKey {
-  /** `['retry', 'jitter']`. */
-  path: readonly string[];
-  /** `retry.jitter`. */
-  name: string;
-  /** `AMBLE_RETRY_JITTER`. */
-  env: string;
-  /** As it would be written in the config file. */
-  default: unknown;
+export interface ConfigContext {
+  /** What the settings were parsed from. */
+  merged: Record<string, unknown>;
+  tuning: Tuning;
+  cwd: string;
+  profile: TemporalProfile;
+  env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Names that Temporal's and Postgres' own tools already use. */
-const FOREIGN_ENV = new Map([
-  ['temporalAddress', 'TEMPORAL_ADDRESS'],
-  ['temporalNamespace', 'TEMPORAL_NAMESPACE'],
-  ['databaseUrl', 'DATABASE_URL'],
-]);
-
-/** Every setting: the environment is searched for these, and the documentation is checked against them. */
-export const CONFIG_KEYS: readonly ConfigKey[] = leavesOf(configSchema, []).map((path) => {
-  const name = path.join('.');
-  return { path, name, env: FOREIGN_ENV.get(name) ?? envName(path), default: valueAt(DEFAULTS, path) };
-});
-
-function leavesOf(schema: z.ZodObject, above: readonly string[]): string[][] {
-  return Object.entries(schema.shape).flatMap(([key, value]) =>
-    value instanceof z.ZodObject ? leavesOf(value, [...above, key]) : [[...above, key]],
-  );
-}
-
-function envName(path: readonly string[]): string {
-  const words = path.map((part) => part.replace(/[A-Z]/g, '_$&').toUpperCase());
-  return `AMBLE_${words.join('_')}`;
-}
-
-/** `merged`: what `written` was parsed from. */
 export function toConfig(
   written: z.output<typeof configSchema>,
-  { merged, tuning, cwd }: { merged: Record<string, unknown>; tuning: Tuning; cwd: string },
+  { merged, tuning, cwd, profile, env }: ConfigContext,
 ): AmbleConfig {
-  const { contact, maxOutage } = written;
+  const { maxOutage, publicUrl } = written;
+  // Whoever looks at the log of a site finds the page about this crawler.
+  const contact = written.contact ?? (publicUrl && new URL('bot', withSlash(publicUrl)).href);
   const { minFreshMs, maxFreshMs, retryMs, maxRetryMs } = tuning.robots;
   const home = resolve(cwd, written.home);
+  const { temporalAddress, temporalApiKeyFile: keyFile } = written;
   return {
     home,
-    temporalAddress: written.temporalAddress,
+    temporalAddress,
     temporalNamespace: written.temporalNamespace,
+    temporalAccess:
+      temporalAddress === null ? null : profile.access(keyFile === null ? null : resolve(cwd, keyFile)),
     temporalBinary: written.temporalBinary === null ? null : resolve(cwd, written.temporalBinary),
     databaseUrl: written.databaseUrl,
     taskQueue: written.taskQueue,
+    buildId: written.buildId,
     politenessKey: written.politenessKey,
     contact,
     from: written.from,
     userAgent: withContact(written.userAgent, contact),
-    contentDir: written.contentDir === null ? join(home, 'content') : resolve(cwd, written.contentDir),
+    contentStore: toContentLocation(written.contentStore, { home, cwd, env }),
     logLevel: written.logLevel,
+    listen: written.listen,
+    dashboardUrl: written.dashboardUrl?.replace(/\/+$/, '') ?? null,
+    serverToken: written.serverToken,
+    serverHosts: written.serverHosts,
+    logFormat: written.logFormat,
+    publicUrl: written.publicUrl,
     maxConcurrentFetches: written.maxConcurrentFetches,
     shutdownTimeoutMs: written.shutdownTimeout,
     address: {
@@ -195,6 +231,8 @@ export function toConfig(
       maxOpen: written.address.maxOpen,
       exempt: written.address.exempt,
     },
+    metrics: written.metrics,
+    health: written.health,
     throttle: {
       ...tuning.throttle,
       maxCrawlDelayMs: written.maxCrawlDelay,
@@ -215,6 +253,10 @@ export function toConfig(
     crawlDefaults: Object.fromEntries(Object.entries(merged).filter(([key]) => key in crawlShape)),
     crawlTuning: tuning.crawl,
   };
+}
+
+function withSlash(url: string): string {
+  return url.endsWith('/') ? url : `${url}/`;
 }
 
 /** The owner of a site must be able to find a contact, whatever name the User-Agent has. */

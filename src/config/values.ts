@@ -141,6 +141,19 @@ export const postgresUrlOrNone = () =>
     }),
   );
 
+/** An IP address, not a name: it says on which interface to listen. */
+export const socketAddressOrNone = () =>
+  value(
+    'an IP address and a port such as "127.0.0.1:9464", or "none"',
+    orNone((raw) => {
+      const [, host = '', port = ''] = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(readText(raw) ?? '') ?? [];
+      const isPort = Number(port) > 0 && Number(port) < 2 ** 16;
+      if (!isPort) return undefined;
+      if (ipaddr.IPv4.isValidFourPartDecimal(host)) return `${host}:${port}`;
+      return ipaddr.IPv6.isValid(host) ? `[${host}]:${port}` : undefined;
+    }),
+  );
+
 /** A line break in an HTTP header would begin a second header. */
 export const headerText = () =>
   value('a line of printable ASCII that starts with a product name such as "MyBot/1.0"', (raw) => {
@@ -181,3 +194,50 @@ export const parameterNames = () =>
 
 export const resolves = () =>
   value('"name:address" such as "staging.example.org:192.0.2.7", with an IP address', readResolves);
+
+/** Where a server listens. */
+export interface ListenAddress {
+  /** A name or an address; an IPv6 address without brackets. */
+  host: string;
+  /** 0: any free one. */
+  port: number;
+}
+
+/** `localhost:8080`, `0.0.0.0:80`, `[::1]:8080`. */
+export const listenAddressOrNone = () =>
+  value(
+    'an address and a port such as "localhost:8080", or "none"',
+    orNone((raw): ListenAddress | undefined => {
+      const match = /^(?:\[([\da-f:.]+)\]|([a-z\d.-]+)):(\d{1,5})$/i.exec(readText(raw) ?? '');
+      const [host, port] = [match?.[1] ?? match?.[2], Number(match?.[3])];
+      return host !== undefined && port < 2 ** 16 ? { host, port } : undefined;
+    }),
+  );
+
+/** What Temporal accepts on Postgres, and what needs no quotes in a shell. */
+export const buildIdOrNone = () =>
+  value(
+    'an id of 1 to 100 letters, digits and ".", "_", "+", "-" such as "0.2.0", or "none"',
+    orNone((raw) => {
+      const id = readText(raw);
+      return id !== undefined && /^[A-Za-z\d][\w.+-]{0,99}$/.test(id) ? id : undefined;
+    }),
+  );
+
+/** Shorter ones can be guessed. */
+const MIN_TOKEN_LENGTH = 20;
+
+export const tokenOrNone = () =>
+  value(
+    `a secret of at least ${MIN_TOKEN_LENGTH} characters, or "none"`,
+    orNone((raw) => {
+      const token = readText(raw);
+      return token !== undefined && token.length >= MIN_TOKEN_LENGTH ? token : undefined;
+    }),
+  );
+
+export const hostNames = () =>
+  value('a list of host names without ports', (raw) => {
+    const names = readList(raw)?.map((name) => name.toLowerCase());
+    return names?.every((name) => /^([a-z\d.-]+|\[[\da-f:.]+\])$/.test(name)) ? names : undefined;
+  });

@@ -1,9 +1,10 @@
 /** Chooses the Temporal server: the configured one, one that is already running, or this home's embedded one. */
 import { existsSync } from 'node:fs';
+import type { TemporalAccess, TemporalTarget } from '../temporal/access.ts';
+import { probeTemporal } from '../temporal/probe.ts';
 import { isRunning } from './engine.ts';
 import { type Home, homeAt } from './home.ts';
 import { ensureTemporal, findEmbeddedTemporal, type TemporalServer, temporalEngine } from './temporal.ts';
-import { probeTemporal } from './temporal-probe.ts';
 
 export interface TemporalSettings {
   /** Directory for the data, logs and password of the embedded engines. */
@@ -12,6 +13,8 @@ export interface TemporalSettings {
   temporalAddress?: string;
   /** `default` unless set. */
   temporalNamespace?: string;
+  /** How to reach `temporalAddress`; unset: without TLS and without an API key. */
+  temporalAccess?: TemporalAccess;
   /** Path of the Temporal CLI; unset: the one on PATH, otherwise downloaded or built. */
   temporalBinary?: string;
   /** Where to look for a server that is not Amble's; `localhost:7233` unless set. */
@@ -30,7 +33,7 @@ export async function chooseTemporal(home: Home, options: TemporalSettings): Pro
   if (temporalAddress !== undefined) return requireTemporal(temporalAddress, options);
   if (options.isolated) return ensureEmbeddedTemporal(home, options);
   const ours = hasTemporalData(home) || (await isRunning(temporalEngine(home)));
-  const serves = (await probeTemporal(address, namespace)) === 'serving';
+  const serves = (await probeTemporal({ address, namespace })) === 'serving';
   if (serves && !ours) return { address, namespace, uiUrl: null, embedded: false };
   const embedded = await ensureEmbeddedTemporal(home, options);
   if (serves && portOf(address) !== portOf(embedded.address))
@@ -59,21 +62,29 @@ function hasTemporalData(home: Home): boolean {
 
 export async function requireTemporal(
   address: string,
-  wishes: Pick<TemporalSettings, 'temporalNamespace'>,
+  settings: Pick<TemporalSettings, 'temporalNamespace' | 'temporalAccess'>,
 ): Promise<TemporalServer> {
-  const namespace = namespaceOf(wishes);
-  switch (await probeTemporal(address, namespace)) {
-    case 'serving':
-      return { address, namespace, uiUrl: null, embedded: false };
-    case 'namespace-missing':
-      throw new Error(
-        `The Temporal server at ${address} has no namespace "${namespace}". Create it with \`temporal operator namespace create ${namespace}\`, or set TEMPORAL_NAMESPACE to an existing one.`,
-      );
-    case 'unreachable':
-      throw new Error(
-        `No Temporal server answers at ${address}. Start one there, or unset TEMPORAL_ADDRESS to let Amble start its own.`,
-      );
-  }
+  const server = await joinTemporal(targetAt(address, settings));
+  if (server !== null) return server;
+  throw new Error(
+    `No Temporal server answers at ${address}. Start one there, or unset TEMPORAL_ADDRESS to let Amble start its own.`,
+  );
+}
+
+/** null: no server answers. Throws if one answers that does not let us in. */
+async function joinTemporal(target: TemporalTarget): Promise<TemporalServer | null> {
+  const probed = await probeTemporal(target);
+  if (probed === 'serving') return { ...target, uiUrl: null, embedded: false };
+  if (probed === 'unreachable') return null;
+  throw new Error(probed.misconfigured);
+}
+
+function targetAt(
+  address: string,
+  settings: Pick<TemporalSettings, 'temporalNamespace' | 'temporalAccess'>,
+): TemporalTarget {
+  const { temporalAccess: access } = settings;
+  return { address, namespace: namespaceOf(settings), ...(access && { access }) };
 }
 
 function namespaceOf({ temporalNamespace }: Pick<TemporalSettings, 'temporalNamespace'>): string {
@@ -82,14 +93,14 @@ function namespaceOf({ temporalNamespace }: Pick<TemporalSettings, 'temporalName
 
 /** The Temporal server that `startEngines` would join; null if none is running. Starts nothing. */
 export async function findTemporal(
-  options: Pick<TemporalSettings, 'home' | 'temporalAddress' | 'temporalNamespace' | 'defaultAddress'>,
+  options: Omit<TemporalSettings, 'temporalBinary' | 'isolated' | 'notify'>,
 ): Promise<TemporalServer | null> {
+  const { temporalAddress, defaultAddress: address = DEFAULT_ADDRESS } = options;
+  if (temporalAddress !== undefined) return joinTemporal(targetAt(temporalAddress, options));
   const namespace = namespaceOf(options);
-  const { temporalAddress, defaultAddress = DEFAULT_ADDRESS } = options;
   const home = homeAt(options.home);
-  if (temporalAddress === undefined && hasTemporalData(home)) return findEmbeddedTemporal(home, namespace);
-  const address = temporalAddress ?? defaultAddress;
-  return (await probeTemporal(address, namespace)) === 'serving'
+  if (hasTemporalData(home)) return findEmbeddedTemporal(home, namespace);
+  return (await probeTemporal({ address, namespace })) === 'serving'
     ? { address, namespace, uiUrl: null, embedded: false }
     : null;
 }

@@ -1,6 +1,9 @@
 /** The embedded Temporal dev server. */
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
+import { SEARCH_ATTRIBUTES } from '../core/search-attributes.ts';
+import type { TemporalTarget } from '../temporal/access.ts';
+import { probeTemporal } from '../temporal/probe.ts';
 import {
   type EngineIdentity,
   type EngineSpec,
@@ -11,11 +14,8 @@ import {
 import type { Home } from './home.ts';
 import { LOOPBACK } from './ports.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
-import { probeTemporal } from './temporal-probe.ts';
 
-export interface TemporalServer {
-  address: string;
-  namespace: string;
+export interface TemporalServer extends TemporalTarget {
   /** null: unknown, because the server is not embedded. */
   uiUrl: string | null;
   /** Belongs to this home. */
@@ -34,10 +34,8 @@ export function temporalEngine(home: Home): EngineIdentity {
   };
 }
 
-/** Dynamic configuration. The defaults are meant for a cluster; this server runs on one host. */
-const SERVER_SETTINGS = {
-  // The limit of a server on Postgres: what runs here must run there too.
-  'limit.maxIDLength': 255,
+/** Dynamic configuration of every server that Amble uses. deploy/temporal/dynamicconfig.yaml has the same. */
+export const SERVER_SETTINGS = {
   // By default timers fire up to a second late, to allow for clock differences between hosts. A throttle with a delay of one
   // second would grant every slot late.
   'history.timerProcessorMaxTimeShift': '20ms',
@@ -47,6 +45,12 @@ const SERVER_SETTINGS = {
   'history.visibilityProcessorUpdateAckInterval': '3s',
   // A fetch is handed to the worker in the answer to its workflow task, without a poll. On by default from server 1.32 on.
   'system.enableActivityEagerExecution': true,
+};
+
+/** What only the dev server needs. */
+const DEV_SERVER_SETTINGS = {
+  // The limit of a server on Postgres: what runs here must run there too.
+  'limit.maxIDLength': 255,
   // The dev server reads its search attributes from SQLite at every use otherwise: 11 queries a page.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
@@ -79,14 +83,16 @@ export async function ensureTemporal(
         ...(namespace === 'default' ? [] : ['--namespace', namespace]),
         // Two and a half times as fast as the defaults, and as safe if the process is killed.
         ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-        ...Object.entries(SERVER_SETTINGS).flatMap(([key, value]) => [
+        ...Object.entries({ ...SERVER_SETTINGS, ...DEV_SERVER_SETTINGS }).flatMap(([key, value]) => [
           '--dynamic-config-value',
           `${key}=${JSON.stringify(value)}`,
         ]),
+        ...Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
         ...['--log-level', 'warn', '--color', 'never'],
       ],
     }),
-    isReady: async ([port]) => (await probeTemporal(`${LOOPBACK}:${port}`, namespace)) === 'serving',
+    isReady: async ([port]) =>
+      (await probeTemporal({ address: `${LOOPBACK}:${port}`, namespace })) === 'serving',
     remedy: 'Set TEMPORAL_ADDRESS to use a server of your own instead.',
     unrecoverable: UNREADABLE,
   };
@@ -121,7 +127,7 @@ export async function findEmbeddedTemporal(home: Home, namespace: string): Promi
   const [port, uiPort] = (await findEngine(temporalEngine(home)))?.ports ?? [];
   if (port === undefined) return null;
   const server = serverOn(namespace, port, uiPort);
-  return (await probeTemporal(server.address, namespace)) === 'serving' ? server : null;
+  return (await probeTemporal(server)) === 'serving' ? server : null;
 }
 
 function serverOn(namespace: string, port: number | undefined, uiPort: number | undefined): TemporalServer {

@@ -56,7 +56,7 @@ export class AddressLimiter {
   /** null: there is no turn within `latestMs`, or too many requests are open. */
   async reserve(
     limit: AddressLimit,
-    request: { leaseId: string; earliestMs: number; latestMs: number; windowMs: number; openForMs: number },
+    request: { leaseId: string; latestMs: number; windowMs: number; openForMs: number },
   ): Promise<AddressTurn | null> {
     const ended = [...this.#ended].flatMap(([leaseId, block]) => (block === limit.block ? [leaseId] : []));
     const asked = performance.now();

@@ -30,3 +30,21 @@ export function elapsedAtMostMs(from: ClockReading, to: ClockReading): number {
   const wallMs = to.wallMs - from.wallMs + ROUNDING_MS;
   return Math.max(to.monotonicMs - from.monotonicMs, wallMs) * (1 + MAX_DRIFT);
 }
+
+/** The clock of another machine, which was read at some time between two local readings. */
+export class RemoteClock {
+  constructor(
+    private readonly now: number,
+    private readonly before: ClockReading,
+    private readonly after: ClockReading,
+  ) {}
+
+  /** What it shows now, at least. */
+  atLeast(): number {
+    return this.now + elapsedAtLeastMs(this.after, readClocks());
+  }
+
+  atMost(): number {
+    return this.now + elapsedAtMostMs(this.before, readClocks());
+  }
+}

@@ -36,12 +36,16 @@ const PROBE_BYTES = 1024 * 1024;
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;
 
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
+export const zip = promisify(gzip);
+export const unzip = promisify(gunzip);
 
-export function openContentStore(directory: string): ContentStore {
-  /** Two levels of 256 directories keep each of them small enough to list. */
-  const pathOf = (key: string): string => join(directory, key.slice(0, 2), key.slice(2, 4), `${key}.gz`);
+/** Two levels of 256 directories keep each of them small enough to list. The same name in every store. */
+export function objectName(key: string): string {
+  return `${key.slice(0, 2)}/${key.slice(2, 4)}/${key}.gz`;
+}
+
+export function openDirectoryStore(directory: string): ContentStore {
+  const pathOf = (key: string): string => join(directory, objectName(key));
 
   const probe = async (): Promise<void> => {
     const path = join(directory, `probe.${randomUUID()}.tmp`);
@@ -73,7 +77,7 @@ export function openContentStore(directory: string): ContentStore {
       if (!derived && (await exists(path))) return key;
       try {
         await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
-        await writeAtomically(path, await compress(bytes), !derived);
+        await writeAtomically(path, await zip(bytes), !derived);
       } catch (error) {
         throw writeError(`Content ${key}`, path, error);
       }
@@ -85,7 +89,7 @@ export function openContentStore(directory: string): ContentStore {
     async get(key) {
       const path = pathOf(assertKey(key));
       const bytes = await readFile(path)
-        .then(decompress)
+        .then(unzip)
         .catch(async (error: unknown) => {
           throw await readError(key, path, error);
         });
@@ -137,7 +141,7 @@ async function writeAtomically(path: string, bytes: Buffer, synced: boolean): Pr
   }
 }
 
-function assertKey(key: string): string {
+export function assertKey(key: string): string {
   if (/^[0-9a-f]{64}$/.test(key)) return key;
   throw new Error(`Invalid content key "${key}": it must be a SHA-256 in hex.`);
 }
@@ -148,11 +152,11 @@ function writeError(what: string, path: string, cause: unknown): ContentStoreUna
   });
 }
 
-function damageError(key: string, path: string): Error {
+export function damageError(key: string, path: string): Error {
   return new Error(`Content ${key} is damaged: ${path} contains something else.`);
 }
 
-function sha256(bytes: Uint8Array): string {
+export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 

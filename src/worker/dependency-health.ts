@@ -7,13 +7,14 @@ import type { Logger } from 'pino';
 import { causesOf } from '../core/errors.ts';
 import type { Database } from '../storage/database.ts';
 import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
+import { isTemporalUnavailable } from '../temporal/connection.ts';
 import { type ContentStore, ContentStoreUnavailable } from './content-store.ts';
-import { isTemporalUnavailable } from './temporal-connection.ts';
 
 export interface DependencyHealth {
   store: DependencyMonitor;
   /** Whether an unavailable dependency caused the error. If so, its outage is logged, and the error need not be. */
   reportIfUnavailable(error: unknown): boolean;
+  states(): Array<{ name: string; unavailable: boolean }>;
   stop(): void;
 }
 
@@ -21,7 +22,7 @@ export interface DependencyHealth {
 const PROBE_TIMEOUT_MS = 5_000;
 
 const PROBE_INTERVAL_MS = 1_000;
-const TEMPORAL_IDLE_PROBE_INTERVAL_MS = 5_000;
+const IDLE_PROBE_INTERVAL_MS = 5_000;
 
 export function watchDependencies({
   connection,
@@ -43,13 +44,15 @@ export function watchDependencies({
       ),
     log,
     // The SDK retries its polls silently, so that an idle worker never sees an error.
-    idleProbeIntervalMs: TEMPORAL_IDLE_PROBE_INTERVAL_MS,
+    idleProbeIntervalMs: IDLE_PROBE_INTERVAL_MS,
   });
   const database = monitorDependency({
     name: 'Postgres',
     isUnavailableError: isDatabaseUnavailable,
     probe: () => db.$queryRaw`SELECT 1`,
     log,
+    // An idle worker must not count as ready while it could do nothing.
+    idleProbeIntervalMs: IDLE_PROBE_INTERVAL_MS,
   });
   const contents = monitorDependency({
     name: 'Content store',
@@ -61,6 +64,7 @@ export function watchDependencies({
   return {
     store: contents,
     reportIfUnavailable: (error) => all.some((monitor) => monitor.reportIfUnavailable(error)),
+    states: () => all.map(({ name, unavailable }) => ({ name, unavailable })),
     stop() {
       for (const monitor of all) monitor.stop();
     },
@@ -68,6 +72,7 @@ export function watchDependencies({
 }
 
 export interface DependencyMonitor {
+  readonly name: string;
   /** From the first reported error until a probe succeeds. */
   readonly unavailable: boolean;
   /** Whether the error means that this dependency is unavailable. If so, it is probed until it answers. */
@@ -124,10 +129,22 @@ export function monitorDependency({
     since = performance.now();
     check();
   };
-  const idleProbe = idleProbeIntervalMs === undefined ? undefined : setInterval(suspect, idleProbeIntervalMs);
+  /** Without a reported error, the dependency counts as available until the probe has failed. */
+  const checkIdle = (): void => {
+    if (since !== null || stopped) return;
+    const askedAt = performance.now();
+    probe().catch((error: unknown) => {
+      if (since !== null || stopped) return;
+      since = askedAt;
+      onFailure(error);
+    });
+  };
+  const idleProbe =
+    idleProbeIntervalMs === undefined ? undefined : setInterval(checkIdle, idleProbeIntervalMs);
   idleProbe?.unref();
 
   return {
+    name,
     get unavailable() {
       return since !== null;
     },

@@ -10,7 +10,8 @@ export interface EventLoopLag {
   stop(): void;
 }
 
-export function watchEventLoopLag(): EventLoopLag {
+/** `onLag`: told every time how late the check was, mostly next to nothing. */
+export function watchEventLoopLag(onLag: (lagMs: number) => void = () => {}): EventLoopLag {
   let checkedAt = performance.now();
   let laggedAt = Number.NEGATIVE_INFINITY;
   const check = (): void => {
@@ -18,7 +19,12 @@ export function watchEventLoopLag(): EventLoopLag {
     if (now - checkedAt > LAG_THRESHOLD_MS + POLL_INTERVAL_MS) laggedAt = now;
     checkedAt = now;
   };
-  const timer = setInterval(check, POLL_INTERVAL_MS);
+  let firedAt = checkedAt;
+  const timer = setInterval(() => {
+    check();
+    onLag(checkedAt - firedAt - POLL_INTERVAL_MS);
+    firedAt = checkedAt;
+  }, POLL_INTERVAL_MS);
   timer.unref();
   return {
     laggedSince(monotonicMs) {

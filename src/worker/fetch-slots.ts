@@ -34,6 +34,9 @@ const MAX_HOSTS = 10_000;
 /** Requests that may wait in this process, as multiples of the slots. Each occupies an activity, so others must wait elsewhere. */
 export const MAX_WAITING = { unproven: 2, site: 1 / 4, all: 3 };
 
+/** With few slots: pages of one domain may come together after the machine was busy, as many as the window of a domain. */
+const MIN_WAITING_OF_SITE = 4;
+
 interface Waiting {
   request: FetchSlotRequest;
   /** null: it waits no longer, and gets nothing. */
@@ -52,6 +55,16 @@ export class FetchSlots {
     private readonly maxOpenPerAddress: number,
     private readonly now: () => number = () => performance.now(),
   ) {}
+
+  /** Requests that hold a slot. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Requests that wait for one. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
 
   /** Resolves to null if too many requests wait. Rejects when the signal aborts. */
   async acquire(request: FetchSlotRequest, signal: AbortSignal): Promise<FetchSlot | null> {
@@ -129,7 +142,7 @@ export class FetchSlots {
     const sizes = new Map<string, number>();
     for (const { request } of rivals) sizes.set(request.site, (sizes.get(request.site) ?? 0) + 1);
     const own = sizes.get(site) ?? 0;
-    if (own >= limit(MAX_WAITING.site)) return false;
+    if (own >= Math.max(MIN_WAITING_OF_SITE, limit(MAX_WAITING.site))) return false;
     if (!isCrowded) return true;
     const most = Math.max(...sizes.values());
     if (most <= own + 1) return false;

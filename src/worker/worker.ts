@@ -5,8 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import { IllegalStateError } from '@temporalio/common';
-import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { createActivities, type Deps } from '../../activities/index.ts';
@@ -19,24 +18,36 @@ import { BodyMemory, createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
 import { type CrawlRecord, readCrawl } from '../storage/crawls.ts';
 import { openDatabase } from '../storage/database.ts';
+import type { TemporalTarget } from '../temporal/access.ts';
+import { connectTemporal } from '../temporal/connection.ts';
 import { AddressLimiter } from './address-limiter.ts';
-import { openContentStore } from './content-store.ts';
-import { type DependencyHealth, watchDependencies } from './dependency-health.ts';
+import { watchDependencies } from './dependency-health.ts';
 import { watchEventLoopLag } from './event-loop-lag.ts';
+import { FetchLateness } from './fetch-lateness.ts';
 import { FetchSlots, MAX_WAITING } from './fetch-slots.ts';
 import { GateWaits } from './gate-waits.ts';
 import { heartbeats } from './heartbeats.ts';
+import { logActivities } from './log-activities.ts';
+import { WorkerMetrics } from './metrics.ts';
+import { connectWorker } from './native-connection.ts';
+import { openContentStore } from './open-content-store.ts';
+import { announceWorker } from './presence.ts';
 import { withRecentBodies } from './recent-bodies.ts';
-import { connectTemporal } from './temporal-connection.ts';
-import { createTemporalLogger } from './temporal-logger.ts';
+import { installRuntime } from './runtime.ts';
+import { sampleGauges } from './sample-gauges.ts';
+import { hasSearchAttributes } from './search-attributes.ts';
+import { withTimes } from './timed-store.ts';
+import { versioningOptions, warnIfNotCurrent } from './versioning.ts';
 
 export interface WorkerSetup {
   config: AmbleConfig;
-  temporal: { address: string; namespace: string };
+  temporal: TemporalTarget;
   databaseUrl: string;
   log: Logger;
   /** Run throttles only, for commands that change a domain and must not crawl. */
   onlyThrottles?: boolean;
+  /** Serve metrics where the configuration says. Only for processes that stay: a second one would find the port taken. */
+  serveMetrics?: boolean;
   /** Path of the workflow bundle; unset: the one from the build. */
   workflowCode?: string;
   /** Replaces dependencies of the activities in tests. */
@@ -46,6 +57,8 @@ export interface WorkerSetup {
 export interface RunningWorker {
   /** Takes no new tasks, lets running ones finish while there is time, then closes everything. */
   stop(): Promise<void>;
+  /** Nothing if it can do its work. */
+  whyNotReady(): string[];
   /** Rejects if the worker cannot continue. */
   failed: Promise<never>;
 }
@@ -85,15 +98,19 @@ export async function startWorker({
   databaseUrl,
   log,
   onlyThrottles = false,
+  serveMetrics = false,
   workflowCode = BUILT_WORKFLOWS,
   overrideDeps = (deps) => deps,
 }: WorkerSetup): Promise<RunningWorker> {
-  const clientConnection = await connectTemporal(temporal.address);
-  const db = openDatabase(databaseUrl);
-  const store = withRecentBodies(openContentStore(config.contentDir));
-  const dependencies = watchDependencies({ connection: clientConnection, db, store, log });
-  installRuntime(log, dependencies);
-  const connection = await connectWorker(temporal.address);
+  const clientConnection = await connectTemporal(temporal);
+  const bodies = openContentStore(config.contentStore);
+  const db = openDatabase(databaseUrl, { onDuration: (tookMs) => metrics.statementEnded(tookMs) });
+  const dependencies = watchDependencies({ connection: clientConnection, db, store: bodies, log });
+  const metrics = new WorkerMetrics(
+    installRuntime(log, dependencies, serveMetrics ? config.metrics.listen : null),
+  );
+  const store = withRecentBodies(withTimes(bodies, metrics));
+  const polling = await connectWorker(temporal);
   const agents = createAgentPool();
   const addresses = new AddressLimiter(db, config.address, (error) => {
     if (!dependencies.reportIfUnavailable(error))
@@ -103,10 +120,17 @@ export async function startWorker({
       );
   });
   const client = new Client({ connection: clientConnection, namespace: temporal.namespace });
+  const labels = {
+    searchAttributes: await hasSearchAttributes(client, log),
+    dashboardUrl: config.dashboardUrl,
+  };
   const reports = new HeldReports((domain, releases) =>
-    sendReleases({ client, config, dependencies, log }, domain, releases),
+    sendReleases({ client, config, dependencies, log, labels }, domain, releases),
   );
-  const lag = watchEventLoopLag();
+  const lag = watchEventLoopLag((lagMs) => metrics.eventLoopLagged(lagMs));
+  const fetchSlots = new FetchSlots(config.maxConcurrentFetches, config.address.maxOpen);
+  const stopSampling = sampleGauges(metrics, { fetchSlots, dependencies, contentStore: config.contentStore });
+  const presence = announceWorker(db, { fetchSlots, dependencies });
   const crawls = new LRUCache<string, CrawlRecord>({
     max: MAX_CACHED_CRAWLS,
     fetchMethod: (crawlId) => readCrawl(db, crawlId),
@@ -120,7 +144,8 @@ export async function startWorker({
     store,
     agents,
     addresses,
-    fetchSlots: new FetchSlots(config.maxConcurrentFetches, config.address.maxOpen),
+    fetchSlots,
+    lateness: new FetchLateness(),
     bodyMemory: new BodyMemory(config.maxBodyMemoryBytes, ({ site, bytes }) =>
       log.warn({ site, bytes }, 'the bodies of open fetches need too much memory; aborted the largest'),
     ),
@@ -128,19 +153,22 @@ export async function startWorker({
     gateWaits: new GateWaits(),
     reports,
     lag,
+    metrics,
     parse: createParser({ timeoutMs: config.parseTimeoutMs }),
     log,
+    labels,
     dependencies,
     crawlOf: (crawlId) => crawls.forceFetch(crawlId),
   };
   const activities = createActivities(overrideDeps(deps));
   const { shutdownTimeoutMs } = config;
   const shared = (shares: { shutdownGraceTime: number; shutdownForceTime: number }) => ({
-    connection,
+    connection: polling.connection,
     namespace: temporal.namespace,
-    interceptors: { activity: [heartbeats] },
+    interceptors: { activity: [logActivities, heartbeats] },
     shutdownGraceTime: shares.shutdownGraceTime * shutdownTimeoutMs,
     shutdownForceTime: shares.shutdownForceTime * shutdownTimeoutMs,
+    ...versioningOptions(config.buildId),
   });
   const options: WorkerOptions[] = [
     {
@@ -170,10 +198,19 @@ export async function startWorker({
   ];
   const selected = onlyThrottles ? options.slice(-1) : options;
   const workers = await Promise.all(selected.map((worker) => Worker.create(worker)));
+  await warnIfNotCurrent(client, config.buildId, log);
   const running = workers.map((worker) => ({ worker, ended: worker.run() }));
+  let stopping = false;
   return {
     failed: Promise.all(running.map(({ ended }) => ended)).then(() => new Promise<never>(() => {})),
+    whyNotReady: () => [
+      ...(stopping ? ['stopping'] : []),
+      ...dependencies
+        .states()
+        .flatMap(({ name, unavailable }) => (unavailable ? [`${name} unavailable`] : [])),
+    ],
     async stop() {
+      stopping = true;
       await Promise.race([stopInOrder(), sleep(shutdownTimeoutMs)]);
     },
   };
@@ -184,17 +221,13 @@ export async function startWorker({
     await reports.flushAll();
     await drain(running);
     lag.stop();
+    stopSampling();
+    await presence.stop();
     dependencies.stop();
     await addresses.stop();
     await agents.destroy();
-    await Promise.all([db.$disconnect(), clientConnection.close(), connection.close()]);
+    await Promise.all([db.$disconnect(), clientConnection.close(), polling.close()]);
   }
-}
-
-/** The SDK compresses messages, which costs CPU for nothing on one machine. */
-function connectWorker(address: string): Promise<NativeConnection> {
-  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(address);
-  return NativeConnection.connect({ address, ...(isLoopback && { grpcCompression: { codec: 'none' } }) });
 }
 
 interface Running {
@@ -205,20 +238,4 @@ interface Running {
 async function drain(running: readonly Running[]): Promise<void> {
   for (const { worker } of running) if (worker.getState() === 'RUNNING') worker.shutdown();
   await Promise.allSettled(running.map(({ ended }) => ended));
-}
-
-/**
- * Sends the SDK's log, including its core's, which would go to standard output, to ours. A process that has installed its own
- * runtime before keeps it.
- */
-function installRuntime(log: Logger, dependencies: DependencyHealth): void {
-  try {
-    Runtime.install({
-      logger: createTemporalLogger(log, dependencies),
-      telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
-      shutdownSignals: [],
-    });
-  } catch (error) {
-    if (!(error instanceof IllegalStateError)) throw error;
-  }
 }

@@ -41,16 +41,26 @@ describe('with nothing configured', () => {
       home: join(cwd, '.amble'),
       temporalAddress: null,
       temporalNamespace: 'default',
+      temporalAccess: null,
       temporalBinary: null,
       databaseUrl: null,
       taskQueue: 'amble',
+      buildId: null,
       politenessKey: 'host',
       contact: null,
       from: null,
       userAgent: `Amble/${packageVersion}`,
-      contentDir: join(cwd, '.amble', 'content'),
+      contentStore: { kind: 'directory', path: join(cwd, '.amble', 'content') },
       logLevel: 'info',
+      dashboardUrl: 'http://localhost:8080',
+      listen: { host: 'localhost', port: 8080 },
+      serverToken: null,
+      serverHosts: [],
+      logFormat: 'auto',
+      publicUrl: null,
       maxConcurrentFetches: 200,
+      metrics: { listen: null },
+      health: { listen: null },
       shutdownTimeoutMs: 25_000,
       address: { gapMs: 250, maxOpen: 8, exempt: ['127.0.0.0/8', '::1/128'] },
       throttle: {
@@ -230,6 +240,14 @@ describe('sources', () => {
     expect(load({ AMBLE_MAX_PAGES: 'none' }).crawl.maxPages).toBeNull();
   });
 
+  test('without a contact, the page about the crawler on a public server is one', () => {
+    const address = { AMBLE_PUBLIC_URL: 'https://crawler.example.org' };
+    expect(load(address).contact).toBe('https://crawler.example.org/bot');
+    expect(load({ ...address, AMBLE_CONTACT: 'https://example.org/me' }).contact).toBe(
+      'https://example.org/me',
+    );
+  });
+
   test('the contact is added to the User-Agent unless it is there already', () => {
     const contact = 'https://example.org/bot';
     expect(load({ AMBLE_CONTACT: contact }).userAgent).toBe(`Amble/${packageVersion} (+${contact})`);
@@ -307,6 +325,9 @@ describe('an error is one sentence with the source, the value and what is expect
       /^AMBLE_FETCH_TOTAL_TIMEOUT is "never", but must be a duration above zero/,
     );
     expect(refusal({ AMBLE_SCOPE: 'all' })).toBe('AMBLE_SCOPE is "all", but must be one of host, site, any.');
+    expect(refusal({ AMBLE_BUILD_ID: 'a b' })).toBe(
+      'AMBLE_BUILD_ID is "a b", but must be an id of 1 to 100 letters, digits and ".", "_", "+", "-" such as "0.2.0", or "none".',
+    );
   });
 
   test('of a part of a table in a variable', () => {
@@ -359,6 +380,23 @@ describe('an error is one sentence with the source, the value and what is expect
 
 describe('what becomes part of a header', () => {
   const contact = 'https://example.org/bot';
+
+  test.each([
+    ['127.0.0.1:9464', '127.0.0.1:9464'],
+    ['[::1]:9464', '[::1]:9464'],
+    ['::1:9464', '[::1]:9464'],
+  ])('metrics are served at %s', (listen, address) => {
+    expect(load({ AMBLE_METRICS_LISTEN: listen }).metrics.listen).toBe(address);
+  });
+
+  test.each(['localhost:9464', '127.0.0.1', '127.0.0.1:0', '127.0.0.1:65536', ':9464'])(
+    'metrics are not served at %s',
+    (listen) => {
+      expect(refusal({ AMBLE_METRICS_LISTEN: listen })).toBe(
+        `AMBLE_METRICS_LISTEN is "${listen}", but must be an IP address and a port such as "127.0.0.1:9464", or "none".`,
+      );
+    },
+  );
 
   test.each([
     ['contact', `${contact}\r\nX-Evil: 1`],

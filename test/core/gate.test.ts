@@ -14,6 +14,8 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 const RULES: GateRules = { paused: false, minGapMs: 0, validFrom: 0, originsValidFrom: {} };
 /** The gap, and the margin for the network. */
 const GAP_MS = 10_005;
+/** So much earlier a request may be let through. */
+const EARLY_MS = 10;
 
 function entry(leaseId: string, overrides: Partial<Entry> = {}): Entry {
   return {
@@ -48,27 +50,39 @@ describe('a request passes the gate', () => {
     expect(enter(NEW_GATE, RULES, entry('first'), NOON)).toMatchObject({ kind: 'go', gapMs: 10_000 });
   });
 
-  test('when the gap since the start of the last one is over, and not a moment earlier', () => {
+  test('when the gap since the start of the last one is over', () => {
+    const late = START + GAP_MS + 1;
+    expect(enter(startedAfterNoon(), RULES, entry('next'), late)).toMatchObject({ openedAt: late });
+  });
+
+  test('a moment before the gap is over, to start not a moment earlier', () => {
     const gate = startedAfterNoon();
-    expect(enter(gate, RULES, entry('next'), START + GAP_MS - 1)).toEqual({ kind: 'wait', ms: 1 });
-    expect(enter(gate, RULES, entry('next'), START + GAP_MS)).toMatchObject({ kind: 'go' });
+    const early = START + GAP_MS - EARLY_MS;
+    expect(enter(gate, RULES, entry('next'), early - 1)).toEqual({ kind: 'wait', ms: 1 });
+    expect(enter(gate, RULES, entry('next'), early)).toMatchObject({
+      openedAt: START + GAP_MS,
+      gate: { open: [{ openedAt: START + GAP_MS, startBy: START + GAP_MS + 15_000 }] },
+    });
   });
 
   test('after the delay of the crawl that sent the last one', () => {
     const gate = startedAfterNoon({ delayAfterMs: 30_000 });
     const next = entry('next', { minGapMs: 1_000 });
-    expect(enter(gate, RULES, next, START + 20_005)).toEqual({ kind: 'wait', ms: 10_000 });
+    expect(enter(gate, RULES, next, START + 20_005)).toEqual({ kind: 'wait', ms: 10_000 - EARLY_MS });
   });
 
   test('with the gap of its own crawl, even if the last one needed none', () => {
     const gate = startedAfterNoon({ minGapMs: 0, delayAfterMs: 0 });
-    expect(enter(gate, RULES, entry('next'), START + 5)).toEqual({ kind: 'wait', ms: 10_000 });
+    expect(enter(gate, RULES, entry('next'), START + 5)).toEqual({ kind: 'wait', ms: 10_000 - EARLY_MS });
   });
 
   test('with a gap that the throttle requires by now, although its lease has a shorter one', () => {
     const gate = startedAfterNoon();
     const rules = { ...RULES, minGapMs: 40_000 };
-    expect(enter(gate, rules, entry('next'), START + GAP_MS)).toEqual({ kind: 'wait', ms: 30_000 });
+    expect(enter(gate, rules, entry('next'), START + GAP_MS)).toEqual({
+      kind: 'wait',
+      ms: 30_000 - EARLY_MS,
+    });
     expect(enter(gate, rules, entry('next'), START + 40_005)).toMatchObject({ gapMs: 40_000 });
   });
 
@@ -104,13 +118,13 @@ describe('an open request', () => {
 
   test('whose start is not known may still start at the last moment', () => {
     const gate = entered(NEW_GATE, entry('first', two), NOON);
-    expect(enter(gate, RULES, entry('next', two), NOON + 15_000 + GAP_MS - 1).kind).toBe('busy');
+    expect(enter(gate, RULES, entry('next', two), NOON + 15_000 + GAP_MS - EARLY_MS - 1).kind).toBe('busy');
     expect(enter(gate, RULES, entry('next', two), NOON + 15_000 + GAP_MS).kind).toBe('go');
   });
 
   test('that has reported its start delays the next one by the gap', () => {
     const gate = started(entered(NEW_GATE, entry('first', two), NOON), 'first', 500, NOON + 1_500);
-    expect(enter(gate, RULES, entry('next', two), START)).toEqual({ kind: 'wait', ms: GAP_MS });
+    expect(enter(gate, RULES, entry('next', two), START)).toEqual({ kind: 'wait', ms: GAP_MS - EARLY_MS });
     expect(enter(gate, RULES, entry('next', two), START + GAP_MS).kind).toBe('go');
   });
 
@@ -130,7 +144,7 @@ describe('an open request', () => {
     const gate = entered(NEW_GATE, entry('first'), NOON);
     expect(enter(gate, RULES, entry('next'), NOON + 74_999).kind).toBe('busy');
     const later = enter(gate, RULES, entry('next', { minGapMs: 100_000 }), NOON + 75_000);
-    expect(later).toEqual({ kind: 'wait', ms: 15_000 + 100_005 - 75_000 });
+    expect(later).toEqual({ kind: 'wait', ms: 15_000 + 100_005 - 75_000 - EARLY_MS });
   });
 });
 
@@ -139,6 +153,16 @@ describe('a request that has ended', () => {
 
   test('and was never sent leaves no trace', () => {
     expect(leave(open, 'first', { kind: 'unused' }, NOON + 9)).toEqual(NEW_GATE);
+  });
+
+  test('before it came, because its page gave it up for lost, may not start any more', () => {
+    const gate = leave(NEW_GATE, 'frozen', { kind: 'lost' }, NOON);
+    expect(leave(gate, 'frozen', { kind: 'lost' }, NOON + 1)).toBe(gate);
+    expect(enter(gate, RULES, entry('frozen'), NOON + 9)).toEqual({
+      kind: 'void',
+      reason: 'its page has given up the lease',
+    });
+    expect(enter(gate, RULES, entry('next'), NOON + 9).kind).toBe('go');
   });
 
   test('and was lost counts as started at the last moment', () => {
@@ -153,7 +177,10 @@ describe('a request that has ended', () => {
     const none = { minGapMs: 0, delayAfterMs: 0 };
     const gate = entered(NEW_GATE, entry('first', none), NOON);
     const left = leave(gate, 'first', { kind: 'started', agoMs: 20, closeMs: 1_000 }, NOON + 20);
-    expect(enter(left, RULES, entry('next', none), NOON + 20)).toEqual({ kind: 'wait', ms: 1_005 });
+    expect(enter(left, RULES, entry('next', none), NOON + 20)).toEqual({
+      kind: 'wait',
+      ms: 1_005 - EARLY_MS,
+    });
   });
 
   test('changes nothing when it is reported again', () => {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { probeTemporal } from '../../src/embedded/temporal-probe.ts';
+import { probeTemporal } from '../../src/temporal/probe.ts';
 import { initialiseHome } from '../support/initialised-home.ts';
 import { createTestHome, type HomeOfTest, holdPort } from '../support/test-home.ts';
 
@@ -42,7 +42,7 @@ test('engines whose ports were taken while they were down restart on other ports
   const { temporal, databaseUrl } = await next.engines;
   expect(taken).not.toContain(portOf(temporal.address));
   expect(taken).not.toContain(Number(new URL(databaseUrl).port));
-  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
+  expect(await probeTemporal(temporal)).toBe('serving');
   await next.leave();
   for (const holder of holders) await holder.release();
 });
@@ -76,7 +76,7 @@ test.each([
     await writeFile(home.temporal.database, content);
     const user = home.user();
     const { temporal } = await user.engines;
-    expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
+    expect(await probeTemporal(temporal)).toBe('serving');
     const [, aside = ''] = /cannot read its database, which was moved to (\S+)\./.exec(user.stderr()) ?? [];
     expect(existsSync(aside)).toBe(true);
     await user.leave();
@@ -93,7 +93,7 @@ test('after a Temporal server is killed during its first start, the next one sta
   }
   const next = home.user();
   const { temporal } = await next.engines;
-  expect(await probeTemporal(temporal.address, temporal.namespace)).toBe('serving');
+  expect(await probeTemporal(temporal)).toBe('serving');
   await next.leave();
   expect(await home.processes()).toEqual([]);
 });

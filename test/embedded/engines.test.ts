@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findTemporal, startEngines } from '../../src/embedded/index.ts';
-import { probeTemporal } from '../../src/embedded/temporal-probe.ts';
+import { probeTemporal } from '../../src/temporal/probe.ts';
 import { testEngines } from '../support/engines.ts';
 import { initialiseHome } from '../support/initialised-home.ts';
 import { createTestHome, type Found, type HomeOfTest, listeningAddresses } from '../support/test-home.ts';
@@ -33,7 +33,7 @@ async function query(databaseUrl: string, sql: string): Promise<unknown[]> {
 
 async function bothServe({ databaseUrl, temporal }: Found): Promise<boolean> {
   await query(databaseUrl, 'SELECT FROM pages');
-  return (await probeTemporal(temporal.address, temporal.namespace)) === 'serving';
+  return (await probeTemporal(temporal)) === 'serving';
 }
 
 describe('in a new home', () => {

@@ -3,14 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, type WorkflowHandle } from '@temporalio/client';
 import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
 import { type AmbleConfig, loadConfig, type TuningChanges } from '../../src/config/index.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { connectTemporal } from '../../src/temporal/connection.ts';
 import { startWorker, type WorkerSetup } from '../../src/worker/worker.ts';
 import type { CrawlResult } from '../../workflows/crawl.ts';
-import { freshDatabase, testEngines } from './engines.ts';
+import { freshDatabase, type TestEngines, testEngines } from './engines.ts';
 
 export interface Amble {
   db: Database;
@@ -31,34 +32,37 @@ const SWEEP_INTERVAL_MS = 300;
 /** Settings by key, and what is not a setting but too slow for a test. */
 export interface AmbleOptions {
   tuning?: TuningChanges;
+  env?: Record<string, string>;
   [setting: string]: unknown;
 }
 
 export async function startAmble(
-  { tuning = {}, ...flags }: AmbleOptions = {},
-  { temporalAddress: address, namespace } = testEngines(),
+  { tuning = {}, env = {}, ...flags }: AmbleOptions = {},
+  engines: TestEngines = testEngines(),
   log: Logger = pino({ level: 'error' }, pino.destination(2)),
   overrideDeps: WorkerSetup['overrideDeps'] = (deps) => deps,
 ): Promise<Amble> {
+  const { temporalAddress: address, namespace, access } = engines;
+  const temporal = { address, namespace, ...(access && { access }) };
   const home = await mkdtemp(join(tmpdir(), 'amble-home-'));
   const database = await freshDatabase();
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;
   const config = loadConfig({
-    env: {},
+    env,
     cwd: home,
     flags: { taskQueue, ...flags },
     tuning: { ...tuning, crawl: { sweepIntervalMs: SWEEP_INTERVAL_MS, ...tuning.crawl } },
   });
   const worker = await startWorker({
     config,
-    temporal: { address, namespace },
+    temporal,
     databaseUrl: database.url,
     log,
     workflowCode: inject('workflowCode'),
     overrideDeps,
   });
   const db = openDatabase(database.url);
-  const connection = await Connection.connect({ address });
+  const connection = await connectTemporal(temporal);
   const client = new Client({ connection, namespace });
   const start: Amble['start'] = (input, id = `crawl-${randomBytes(4).toString('hex')}`) =>
     client.workflow.start('Crawl', { taskQueue, workflowId: id, args: [{ ...BRISK, ...input }] });

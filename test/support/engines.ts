@@ -2,11 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import type { TemporalAccess } from '../../src/temporal/access.ts';
 import type {} from './global-setup.ts';
 
 export interface TestEngines {
   temporalAddress: string;
   namespace: string;
+  /** Unset: without TLS, as the engines of the test run. */
+  access?: TemporalAccess;
 }
 
 export interface TestDatabase {

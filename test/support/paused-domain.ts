@@ -28,7 +28,7 @@ export async function pauseDomain({ client, config }: Amble, domain: string): Pr
     throttle,
     state: () => throttle.query(stateQuery),
     async resume() {
-      await throttle.executeUpdate(resumeUpdate);
+      await throttle.executeUpdate(resumeUpdate, { args: [null] });
     },
     async restart() {
       const { runId } = await throttle.describe();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type ContentStore, openContentStore } from '../../src/worker/content-store.ts';
+import { type ContentStore, openDirectoryStore } from '../../src/worker/content-store.ts';
 
 describe('the content store', () => {
   let directory: string;
@@ -12,7 +12,7 @@ describe('the content store', () => {
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'amble-content-'));
-    store = openContentStore(join(directory, 'content'));
+    store = openDirectoryStore(join(directory, 'content'));
     return () => rm(directory, { recursive: true });
   });
 
@@ -121,7 +121,7 @@ describe('the content store', () => {
     const blocked = join(directory, 'a-file');
     await writeFile(blocked, '');
     onTestFinished(() => rm(blocked, { force: true }));
-    await expect(openContentStore(blocked).put(Buffer.from('x'))).rejects.toThrow(
+    await expect(openDirectoryStore(blocked).put(Buffer.from('x'))).rejects.toThrow(
       `could not be written to ${blocked}`,
     );
   });

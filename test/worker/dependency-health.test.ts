@@ -11,7 +11,7 @@ import { isDatabaseUnavailable } from '../../src/storage/database-unavailable.ts
 import {
   type ContentStore,
   ContentStoreUnavailable,
-  openContentStore,
+  openDirectoryStore,
 } from '../../src/worker/content-store.ts';
 import { type DependencyMonitor, monitorDependency } from '../../src/worker/dependency-health.ts';
 
@@ -23,7 +23,7 @@ describe('monitoring the content store', () => {
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'amble-outage-'));
-    store = openContentStore(join(directory, 'content'));
+    store = openDirectoryStore(join(directory, 'content'));
     messages = [];
     const sink = new PassThrough().on('data', (line) => messages.push(JSON.parse(String(line)).msg));
     monitor = monitorDependency({
@@ -141,3 +141,31 @@ describe('a database error', () => {
     expect(isDatabaseUnavailable(new TypeError('undefined is not a function'))).toBe(false);
   });
 });
+
+test('an idle dependency counts as available while it is probed, until a probe has failed', async () => {
+  const probes: OpenProbe[] = [];
+  const monitor = monitorDependency({
+    name: 'Postgres',
+    isUnavailableError: () => true,
+    probe: () => new Promise<void>((resolve, reject) => probes.push({ resolve, reject })),
+    log: pino({ level: 'silent' }),
+    probeIntervalMs: 5,
+    idleProbeIntervalMs: 5,
+  });
+  await expect.poll(() => probes.length).toBeGreaterThan(0);
+  expect(monitor.unavailable).toBe(false);
+  for (const { reject } of probes) reject(new Error('away'));
+  await expect.poll(() => monitor.unavailable).toBe(true);
+  await expect
+    .poll(() => {
+      for (const { resolve } of probes) resolve();
+      return monitor.unavailable;
+    })
+    .toBe(false);
+  monitor.stop();
+});
+
+interface OpenProbe {
+  resolve(): void;
+  reject(error: Error): void;
+}

@@ -6,7 +6,11 @@ const MAX_OPEN = 4;
 
 class World {
   now = 0;
-  readonly slots = new FetchSlots(SLOTS, MAX_OPEN, () => this.now);
+  readonly slots: FetchSlots;
+
+  constructor(slots = SLOTS) {
+    this.slots = new FetchSlots(slots, MAX_OPEN, () => this.now);
+  }
 
   acquire(host: string, changed: Partial<FetchSlotRequest> = {}, signal = new AbortController().signal) {
     return this.slots.acquire({ host, site: host, concurrency: 1, addressBlock: null, ...changed }, signal);
@@ -52,6 +56,20 @@ describe('fetch slots', () => {
     const silent = await world.fillWithSilent(500);
     expect(silent).toHaveLength(SLOTS / 2);
     await expect(world.take('quick.test')).resolves.toBeDefined();
+  });
+
+  it('let all pages in the window of a domain wait, however few slots there are', async () => {
+    const world = new World(4);
+    await world.prove('quick.test');
+    const first = await world.take('quick.test');
+    const waiting = Array.from({ length: 4 }, () => world.acquire('quick.test'));
+    expect(await world.acquire('quick.test')).toBeNull();
+    first.release(100);
+    for (const next of waiting) {
+      const slot = await next;
+      expect(slot).not.toBeNull();
+      slot?.release(100);
+    }
   });
 
   it('count a host as quick again only long after a slow answer', async () => {

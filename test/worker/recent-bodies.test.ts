@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openContentStore } from '../../src/worker/content-store.ts';
+import { openDirectoryStore } from '../../src/worker/content-store.ts';
 import { withRecentBodies } from '../../src/worker/recent-bodies.ts';
 
 async function newStore(maxBytes?: number) {
   const directory = await mkdtemp(join(tmpdir(), 'amble-recent-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return { directory, store: withRecentBodies(openContentStore(directory), maxBytes) };
+  return { directory, store: withRecentBodies(openDirectoryStore(directory), maxBytes) };
 }
 
 it('a body that was just stored is not read back from disk', async () => {

@@ -1,29 +1,22 @@
 /** A client for a Temporal server that is already running. Commands that only read never start a server. */
-import {
-  Client,
-  isGrpcServiceError,
-  QueryNotRegisteredError,
-  QueryRejectedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
-import type { QueryDefinition } from '@temporalio/common';
+import { Client } from '@temporalio/client';
 import type { AmbleConfig } from '../../config/index.ts';
-import { causesOf } from '../../core/errors.ts';
 import { type EngineOptions, findTemporal } from '../../embedded/index.ts';
-import { connectTemporal } from '../../worker/temporal-connection.ts';
+import type { TemporalServer } from '../../embedded/temporal.ts';
+import { connectTemporal } from '../../temporal/connection.ts';
+import { describeTemporal } from '../../temporal/explain.ts';
+import { writeErr } from '../terminal.ts';
 
 export interface JoinedTemporal {
   client: Client;
   close(): Promise<void>;
 }
 
-/** A worker answers a query within milliseconds. Without a worker, a query waits forever. */
-const QUERY_TIMEOUT_MS = 3_000;
-
 export function engineOptions(config: AmbleConfig, log: (line: string) => void): EngineOptions {
   return {
     home: config.home,
     temporalNamespace: config.temporalNamespace,
+    ...(config.temporalAccess !== null && { temporalAccess: config.temporalAccess }),
     ...(config.temporalAddress !== null && { temporalAddress: config.temporalAddress }),
     ...(config.temporalBinary !== null && { temporalBinary: config.temporalBinary }),
     ...(config.databaseUrl !== null && { databaseUrl: config.databaseUrl }),
@@ -31,11 +24,21 @@ export function engineOptions(config: AmbleConfig, log: (line: string) => void):
   };
 }
 
+let announced = false;
+
+/** Once, however many connections a command makes. An embedded server is not worth a line: it belongs to the home. */
+export function announceTemporal(server: TemporalServer): void {
+  if (server.embedded || announced) return;
+  announced = true;
+  writeErr(`Using ${describeTemporal(server)}.`);
+}
+
 /** null: no server is running. */
 export async function joinTemporal(config: AmbleConfig): Promise<JoinedTemporal | null> {
   const server = await findTemporal(engineOptions(config, () => {}));
   if (server === null) return null;
-  const connection = await connectTemporal(server.address);
+  announceTemporal(server);
+  const connection = await connectTemporal(server);
   const client = new Client({
     connection,
     namespace: server.namespace,
@@ -43,44 +46,4 @@ export async function joinTemporal(config: AmbleConfig): Promise<JoinedTemporal 
     workflow: { queryRejectCondition: 'NOT_OPEN' },
   });
   return { client, close: () => connection.close() };
-}
-
-/** Temporal's name for it, `RUNNING` or how it ended. null: the server never had this workflow, or no longer has it. */
-export async function workflowStatus(client: Client, workflowId: string): Promise<string | null> {
-  try {
-    return (await client.workflow.getHandle(workflowId).describe()).status.name;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  }
-}
-
-/** null: there is no server, the workflow is not running, or no worker answers for it. */
-export async function queryWorkflow<Answer, Args extends unknown[]>(
-  client: Client | null,
-  workflowId: string,
-  query: QueryDefinition<Answer, Args>,
-  ...args: Args
-): Promise<Answer | null> {
-  if (client === null) return null;
-  try {
-    return await client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
-      client.workflow.getHandle(workflowId).query(query, ...args),
-    );
-  } catch (error) {
-    if (isUnanswered(error)) return null;
-    throw error;
-  }
-}
-
-/** Whether a query failed because nothing was there to answer it. */
-export function isUnanswered(error: unknown): boolean {
-  return (
-    error instanceof WorkflowNotFoundError ||
-    error instanceof QueryRejectedError ||
-    // A worker of another version.
-    error instanceof QueryNotRegisteredError ||
-    // A timeout, or the server knows that no worker polls. The SDK wraps the gRPC error.
-    causesOf(error).some(isGrpcServiceError)
-  );
 }

@@ -1,12 +1,14 @@
 /** How clients connect to a Temporal server: with retries and keepalives set here instead of the SDK's defaults. */
 import {
   Connection,
+  type ConnectionOptions,
   defaultGrpcRetryOptions,
   isGrpcServiceError,
   makeGrpcRetryInterceptor,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { causesOf } from '../core/errors.ts';
+import type { TemporalAccess, TemporalTarget } from './access.ts';
 
 /**
  * The SDK resends a failed call for about 25 s, 0.1 s after the first failure and at most 5 s apart. Everything Amble sends
@@ -21,9 +23,13 @@ const MAX_ATTEMPTS = 10;
  */
 const KEEPALIVE = { intervalMs: 15_000, timeoutMs: 5_000 };
 
-export function connectTemporal(address: string, keepalive = KEEPALIVE): Promise<Connection> {
+export function connectTemporal(
+  { address, access }: Pick<TemporalTarget, 'address' | 'access'>,
+  keepalive = KEEPALIVE,
+): Promise<Connection> {
   return Connection.connect({
     address,
+    ...clientOptions(access),
     interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS }))],
     channelArgs: {
       'grpc.keepalive_permit_without_calls': 1,
@@ -31,6 +37,13 @@ export function connectTemporal(address: string, keepalive = KEEPALIVE): Promise
       'grpc.keepalive_timeout_ms': keepalive.timeoutMs,
     },
   });
+}
+
+/** The SDK calls `apiKey` with every request, so a new key counts from the next one. */
+export function clientOptions(access: TemporalAccess | undefined): ConnectionOptions {
+  if (access === undefined) return {};
+  const { tls, metadata, apiKey } = access;
+  return { tls, metadata, ...(apiKey !== null && { apiKey }) };
 }
 
 /** gRPC's CANCELLED, DEADLINE_EXCEEDED and UNAVAILABLE: the caller gave up, or no server answered. */

@@ -1,0 +1,147 @@
+/** How to reach a Temporal server: what TEMPORAL_... variables and temporal.toml say, as Temporal's own CLI reads them. */
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from '@temporalio/client';
+import {
+  type ClientConfigProfile,
+  type ClientConfigTLS,
+  loadClientConfig,
+  loadClientConfigProfile,
+  loadConfigData,
+  toClientOptions,
+} from '@temporalio/envconfig';
+import { BadInput, codeOf, messageOf } from '../core/errors.ts';
+import { createApiKey } from './api-key.ts';
+
+/** A server and how to reach it. */
+export interface TemporalTarget {
+  address: string;
+  namespace: string;
+  /** Unset: without TLS and without an API key. */
+  access?: TemporalAccess;
+}
+
+export interface TemporalAccess {
+  /** Of temporal.toml; null: it has none that applies. */
+  profile: string | null;
+  tls: Exclude<ConnectionOptions['tls'], null | undefined>;
+  metadata: Record<string, string>;
+  /** Returns the key as it is now; null: no key is sent. */
+  apiKey: (() => string) | null;
+}
+
+export interface TemporalProfile {
+  address?: string;
+  namespace?: string;
+  /** TLS or an API key is configured. */
+  secured: boolean;
+  /** `keyFile` has the API key; null: the profile or the environment has it, if there is one. */
+  access(keyFile: string | null, rereading?: { intervalMs: number }): TemporalAccess;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_PROFILE = 'default';
+
+/** How the files of `ClientConfigTLS` are set. */
+const CERTIFICATE_SETTINGS = {
+  clientCert: 'TEMPORAL_TLS_CLIENT_CERT_PATH (client_cert_path)',
+  clientKey: 'TEMPORAL_TLS_CLIENT_KEY_PATH (client_key_path)',
+  serverCACert: 'TEMPORAL_TLS_SERVER_CA_CERT_PATH (server_ca_cert_path)',
+} as const;
+
+export function readTemporalProfile(environment: Environment): TemporalProfile {
+  const overrideEnvVars = setVariables(environment);
+  const load = (): ClientConfigProfile => loadClientConfigProfile({ overrideEnvVars });
+  const name = profileName(overrideEnvVars);
+  const profile = orBadInput(load);
+  const { address, namespace } = profile;
+  return {
+    ...(address !== undefined && { address }),
+    ...(namespace !== undefined && { namespace }),
+    secured: profile.tls !== undefined || profile.apiKey !== undefined,
+    access(keyFile, rereading) {
+      const { tls, ...rest } = profile;
+      // A key in a file implies TLS as one in the profile does.
+      const apiKey = keyFile === null ? rest.apiKey : readKeyFile(keyFile);
+      const { connectionOptions } = toClientOptions({
+        ...rest,
+        ...(tls !== undefined && { tls: withCertificates(tls) }),
+        ...(apiKey !== undefined && { apiKey }),
+      });
+      return {
+        profile: name,
+        tls: connectionOptions.tls ?? false,
+        metadata: rest.grpcMeta ?? {},
+        apiKey:
+          apiKey === undefined
+            ? null
+            : createApiKey(
+                apiKey,
+                () => (keyFile === null ? load().apiKey : readKeyFile(keyFile)),
+                rereading,
+              ),
+      };
+    },
+  };
+}
+
+/** Compose files and shells pass unset variables on as empty ones. Empty metadata has a meaning: it removes that of the file. */
+function setVariables(environment: Environment): Record<string, string> {
+  const set: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment))
+    if (value !== undefined && (value !== '' || name.startsWith('TEMPORAL_GRPC_META_'))) set[name] = value;
+  return set;
+}
+
+function profileName(overrideEnvVars: Record<string, string>): string | null {
+  const { profiles } = orBadInput(() => loadClientConfig({ overrideEnvVars }));
+  const { TEMPORAL_PROFILE: wanted } = overrideEnvVars;
+  const name = wanted ?? DEFAULT_PROFILE;
+  if (Object.hasOwn(profiles, name)) return name;
+  if (wanted === undefined) return null;
+  const known = Object.keys(profiles).join(', ') || 'none';
+  throw new BadInput(`TEMPORAL_PROFILE is "${wanted}", which temporal.toml does not have (it has ${known}).`);
+}
+
+function withCertificates(tls: ClientConfigTLS): ClientConfigTLS {
+  if (tls.disabled === true) return tls;
+  const { clientCert, clientKey } = tls;
+  if ((clientCert === undefined) !== (clientKey === undefined)) {
+    const [given, missing] = clientKey
+      ? (['clientKey', 'clientCert'] as const)
+      : (['clientCert', 'clientKey'] as const);
+    throw new BadInput(
+      `${CERTIFICATE_SETTINGS[given]} is set, but ${CERTIFICATE_SETTINGS[missing]} is not: a client certificate needs both.`,
+    );
+  }
+  const read: ClientConfigTLS = { ...tls };
+  for (const part of ['clientCert', 'clientKey', 'serverCACert'] as const) {
+    try {
+      const data = loadConfigData(tls[part]);
+      if (data !== undefined) read[part] = { data };
+    } catch (error) {
+      throw new BadInput(
+        `${CERTIFICATE_SETTINGS[part]} names a file that cannot be read: ${messageOf(error)}.`,
+      );
+    }
+  }
+  return read;
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new BadInput(`"temporalApiKeyFile" is ${file}, which cannot be read (${String(codeOf(error))}).`);
+  }
+}
+
+/** The library reads files and TOML, and throws what their parsers throw. */
+function orBadInput<T>(load: () => T): T {
+  try {
+    return load();
+  } catch (error) {
+    const [reason = ''] = messageOf(error).split('\n');
+    throw new BadInput(`temporal.toml or a TEMPORAL_ variable is not valid: ${reason}`);
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The content store in a bucket of S3 or a server that speaks its protocol, under the same names as in a directory. Content decides
+ * the name, so a PUT that is repeated, or done by two workers at once, changes nothing.
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import { S3mini } from 's3mini';
+import { describeContentLocation, type S3Location } from '../core/content-location.ts';
+import { messageOf } from '../core/errors.ts';
+import {
+  assertKey,
+  type ContentStore,
+  ContentStoreUnavailable,
+  damageError,
+  objectName,
+  sha256,
+  unzip,
+  zip,
+} from './content-store.ts';
+
+/** A request that takes longer counts as failed. Bodies have 10 MiB by default, before compression. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Enough for a server that is full to refuse it, and small beside what a worker stores in a second. */
+const PROBE_BYTES = 16 * 1024;
+
+/** Keys that this process has stored: the same content need not be sent again. */
+const MAX_KNOWN_KEYS = 10_000;
+
+/** A connection that breaks in the middle of a body is not damage. */
+const READ_ATTEMPTS = 2;
+
+/**
+ * s3mini states the length of a body, and fetch does so again. Loading undici, as a worker does, makes its agent the one of the global
+ * fetch, and that refuses a length that is stated twice.
+ */
+const fetchWithOneLength: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  headers.delete('content-length');
+  return fetch(input, { ...init, headers });
+};
+
+export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS): ContentStore {
+  const { bucket, prefix, endpoint, region, accessKeyId, secretAccessKey } = location;
+  const client = new S3mini({
+    accessKeyId,
+    secretAccessKey,
+    endpoint: `${endpoint}/${bucket}`,
+    region,
+    requestAbortTimeout: timeoutMs,
+    fetch: fetchWithOneLength,
+  });
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN_KEYS });
+  const nameOf = (key: string): string => `${prefix}${objectName(key)}`;
+  const place = (key: string): string =>
+    `${describeContentLocation({ ...location, prefix: '' })}${nameOf(key)}`;
+
+  const write = async (what: string, name: string, bytes: Buffer): Promise<void> => {
+    try {
+      await client.putObject(name, bytes, 'application/gzip');
+    } catch (error) {
+      throw new ContentStoreUnavailable(
+        `${what} could not be written to s3://${bucket}/${name}: ${messageOf(error)}.`,
+        { cause: error },
+      );
+    }
+  };
+  const probe = (): Promise<void> => write('A probe', `${prefix}probe`, Buffer.alloc(PROBE_BYTES));
+
+  /** As for a directory: if nothing can be written either, the store is unavailable; else only this object cannot be read. */
+  const readError = async (key: string, cause: unknown): Promise<Error> => {
+    const message = `Content ${key} could not be read from ${place(key)}: ${messageOf(cause)}.`;
+    return probe().then(
+      () => new Error(message, { cause }),
+      () => new ContentStoreUnavailable(message, { cause }),
+    );
+  };
+
+  const open = async (key: string): Promise<Response> => {
+    const response = await client.getObjectResponse(nameOf(key));
+    if (response === null) throw new Error('there is no such object');
+    return response;
+  };
+
+  const read = async (key: string): Promise<Buffer> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await unzip(Buffer.from(await (await open(key)).arrayBuffer()));
+      } catch (error) {
+        if (attempt === READ_ATTEMPTS) throw await readError(key, error);
+      }
+    }
+  };
+
+  return {
+    async put(bytes) {
+      const key = sha256(bytes);
+      if (known.has(key)) return key;
+      await write(`Content ${key}`, nameOf(key), await zip(bytes));
+      known.set(key, true);
+      return key;
+    },
+
+    async has(key) {
+      try {
+        return (await client.objectExists(nameOf(key))) === true;
+      } catch (error) {
+        throw await readError(key, error);
+      }
+    },
+
+    async get(key) {
+      const bytes = await read(assertKey(key));
+      if (sha256(bytes) !== key) throw damageError(key, place(key));
+      return bytes;
+    },
+
+    async *stream(key) {
+      const hash = createHash('sha256');
+      let compressed: Readable | undefined;
+      try {
+        const { body } = await open(assertKey(key));
+        if (body === null) throw new Error('the response has no body');
+        const decompressed = createGunzip();
+        // pipe() does not forward errors.
+        compressed = Readable.fromWeb(body).once('error', (error) => decompressed.destroy(error));
+        for await (const chunk of compressed.pipe(decompressed)) {
+          hash.update(chunk);
+          yield chunk;
+        }
+      } catch (error) {
+        throw await readError(key, error);
+      } finally {
+        compressed?.destroy();
+      }
+      if (hash.digest('hex') !== key) throw damageError(key, place(key));
+    },
+
+    probe,
+  };
+}
