@@ -5,38 +5,55 @@ import { BadInput, parseCrawlInput } from '../src/config/index.ts';
 import type { Activities } from '../src/core/activities.ts';
 import { createKeyedLimiter } from '../src/core/keyed-limiter.ts';
 import type { AdmittedPage } from '../src/core/page-input.ts';
+import { foldChanges } from '../src/storage/counts.ts';
 import {
+  applyCrawlOrder,
   type CrawlRecord,
   checkAllPagesSoon,
   endCrawl,
   findCrawl,
   openCrawl as open,
   readCrawl,
-  setPaused,
 } from '../src/storage/crawls.ts';
-import { cancelIdlePages, startCancelling } from '../src/storage/frontier/cancel.ts';
+import { cancelIdlePages } from '../src/storage/frontier/cancel.ts';
 import {
   admitDue,
+  areOthersInProgress,
   cancelBeyondBudget,
-  countPages,
+  endIfDone,
   findStalled,
   hasNoAdmittedPages,
+  hasOpenPages,
 } from '../src/storage/frontier/sweep.ts';
+import { countPages } from '../src/storage/reports/counts.ts';
 import { isCrawlId, pageWorkflowId } from '../workflows/ids.ts';
+import { withCancellationOrigin } from './cancellation-origin.ts';
 import type { Deps } from './deps.ts';
 
 /** Cancellations in flight: the server accepts about 50 per second by default. */
 const MAX_CANCELS_IN_FLIGHT = 20;
 const MAX_CANCELS_PER_ROUND = 1_000;
 
-type CrawlSteps = Pick<Activities, 'openCrawl' | 'sweepCrawl' | 'setCrawlStatus' | 'cancelPages'>;
+/**
+ * While pages in progress are late, a crawl that has the worker for itself begins three new hosts a second: fewer would make it slow
+ * to reach thousands of hosts. Beside other crawls it begins one in five seconds, since a new host costs as much as several pages,
+ * and theirs came first. Not none: a crawl whose pages never end would keep all others waiting.
+ */
+const BEHIND_ALONE = { maxAdmitted: 10, minIntervalMs: 3_000 };
+const BEHIND_OTHERS = { maxAdmitted: 2, minIntervalMs: 10_000 };
+/** Otherwise it begins with as many pages as the machine can start in a second or two: more would keep all others from their slots. */
+const IN_TIME = { maxAdmitted: 20, minIntervalMs: 1_000 };
+/** Sweeps take at most a tenth of the time: they read more the larger the crawl. */
+const PAUSE_FACTOR = 10;
+
+type CrawlSteps = Pick<Activities, 'openCrawl' | 'sweepCrawl' | 'applyCrawlOrders' | 'cancelPages'>;
 
 export function createCrawlSteps(deps: Deps): CrawlSteps {
   const { db, config } = deps;
   return {
     async openCrawl({ crawlId, input }) {
       const { settings, status } = (await resume(deps, crawlId)) ?? (await openNew(deps, crawlId, input));
-      const { delay, concurrency, targetConcurrency, retry, fetch, longWaitMs, sweepIntervalMs } = settings;
+      const { delay, concurrency, targetConcurrency, retry, fetch, longWaitMs } = settings;
       const { quietMs: _, ...asking } = config.asking;
       return {
         settings: {
@@ -48,36 +65,52 @@ export function createCrawlSteps(deps: Deps): CrawlSteps {
           longWaitMs,
           heartbeatMs: config.heartbeatMs,
           asking,
+          labels: deps.labels,
         },
-        sweepIntervalMs,
         cancelling: status === 'Cancelling',
       };
     },
 
     async sweepCrawl({ crawlId, by }) {
-      const { settings } = await deps.crawlOf(crawlId);
-      const admitted = await admitDue(db, crawlId, settings, by);
+      const crawl = await findCrawl(db, crawlId);
+      if (crawl === null) return null;
+      const { settings } = crawl;
+      const began = performance.now();
+      const { maxAdmitted, minIntervalMs } = await paceOf(deps, crawlId);
+      const admitted = await admitDue(db, crawlId, settings, by, maxAdmitted);
       const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
       if (await hasNoAdmittedPages(db, crawlId)) await cancelBeyondBudget(db, crawlId);
-      const { pages, found, open } = await countPages(db, crawlId);
-      if (open === 0) await endCrawl(db, crawlId, 'Completed', null);
+      // First without a lock, because the crawl's row is locked by pages that reserve a place in its budget.
+      const ended = !(await hasOpenPages(db, crawlId)) && (await endIfDone(db, crawlId));
+      await foldChanges(db, crawlId);
+      const { pages, found } = await countPages(db, crawlId);
       const { status } = await readCrawl(db, crawlId);
-      return { pages, found, status, start: [...admitted, ...stalled], ended: open === 0 };
+      const soonMs = Math.max(minIntervalMs, PAUSE_FACTOR * (performance.now() - began));
+      const isMoreDue = admitted.length >= maxAdmitted;
+      const nextMs = isMoreDue ? Math.min(soonMs, settings.sweepIntervalMs) : settings.sweepIntervalMs;
+      return { pages, found, status, start: [...admitted, ...stalled], nextMs, ended };
     },
 
-    async setCrawlStatus({ crawlId, status }) {
-      await setPaused(db, crawlId, status === 'Paused');
+    async applyCrawlOrders({ crawlId, orders }) {
+      for (const order of orders)
+        await applyCrawlOrder(db, crawlId, await withCancellationOrigin(deps.client, crawlId, order));
     },
 
     /** One round; returns how many pages still have to end. */
     async cancelPages({ crawlId }) {
-      await startCancelling(db, crawlId);
       await cancelWorkflows(deps, crawlId);
       const open = await cancelIdlePages(db, crawlId, (page) => isRunning(deps, crawlId, page));
       if (open === 0) await endCrawl(db, crawlId, 'Cancelled', 'cancelled on request');
+      await foldChanges(db, crawlId);
       return { open };
     },
   };
+}
+
+/** How many pages a sweep admits, and how soon the next one follows if there are more. */
+async function paceOf({ db, lateness }: Deps, crawlId: string): Promise<typeof IN_TIME> {
+  if (!lateness.isBehind) return IN_TIME;
+  return (await areOthersInProgress(db, crawlId)) ? BEHIND_OTHERS : BEHIND_ALONE;
 }
 
 /** A crawl whose workflow was lost continues with its first settings, whatever the input is now. */

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { AmbleConfig } from '../src/config/index.ts';
+import type { Labels } from '../src/core/page-input.ts';
 import type { Parse } from '../src/html/index.ts';
 import type { AgentPool, BodyMemory } from '../src/http/index.ts';
 import type { RobotsRulesCache } from '../src/robots/index.ts';
@@ -11,8 +12,10 @@ import type { AddressLimiter } from '../src/worker/address-limiter.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
 import type { DependencyHealth } from '../src/worker/dependency-health.ts';
 import type { EventLoopLag } from '../src/worker/event-loop-lag.ts';
+import type { FetchLateness } from '../src/worker/fetch-lateness.ts';
 import type { FetchSlots } from '../src/worker/fetch-slots.ts';
 import type { GateWaits } from '../src/worker/gate-waits.ts';
+import type { WorkerMetrics } from '../src/worker/metrics.ts';
 import type { HeldReports } from './slot/held-reports.ts';
 
 export interface Deps {
@@ -23,13 +26,16 @@ export interface Deps {
   agents: AgentPool;
   addresses: AddressLimiter;
   fetchSlots: FetchSlots;
+  lateness: FetchLateness;
   bodyMemory: BodyMemory;
   robotsRules: RobotsRulesCache;
   gateWaits: GateWaits;
   reports: HeldReports;
   parse: Parse;
   lag: EventLoopLag;
+  metrics: WorkerMetrics;
   log: Logger;
+  labels: Labels;
   dependencies: DependencyHealth;
   /** Settings never change once a crawl is open, so they are read once. */
   crawlOf(crawlId: string): Promise<CrawlRecord>;

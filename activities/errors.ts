@@ -8,7 +8,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { PageFault } from '../src/core/activities.ts';
 import { causesOf, messageOf } from '../src/core/errors.ts';
 import { truncateText } from '../src/core/format.ts';
-import { isRefusedByTemporal } from '../src/worker/temporal-connection.ts';
+import { isRefusedByTemporal } from '../src/temporal/connection.ts';
 import type { Deps } from './deps.ts';
 
 /** Some seconds of tries, which is longer than a transient error lasts that we do not recognise as one. */

@@ -36,7 +36,7 @@ export function createActivities(deps: Deps): ActivitiesByQueue {
     },
     throttles: {
       openDomain: ({ domain }) => openDomain(deps.db, domain),
-      saveDomain: ({ domain, epoch, stored }) => saveDomain(deps.db, domain, epoch, stored),
+      saveDomain: ({ domain, epoch, stored, orders }) => saveDomain(deps.db, domain, epoch, stored, orders),
     },
   };
 }

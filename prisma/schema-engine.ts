@@ -161,6 +161,8 @@ function describingAdapter(connection: pg.Pool): SqlMigrationAwareDriverAdapterF
         );
         return { ...result, columnTypes };
       };
+      // Prisma's adapter cuts a script at each semicolon, also within the body of a function. Postgres runs a whole script.
+      adapter.executeScript = async (script) => void (await query(script));
       return adapter;
     },
     // The adapter's own shadow database is the main one if the connection was given as a URL: it must not be used.

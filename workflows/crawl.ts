@@ -13,18 +13,20 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedCrawl } from '../src/core/activities.ts';
+import type { CrawlOrder, OpenedCrawl } from '../src/core/activities.ts';
 import { truncateSummary } from '../src/core/format.ts';
+import type { CrawlStatus } from '../src/core/outcome.ts';
+import { labelCrawl } from './labels.ts';
 import {
   type CrawlProgress,
   cancelCrawlUpdate,
   pauseCrawlUpdate,
   progressQuery,
-  type RequestedStatus,
   resumeCrawlUpdate,
   sweepSignal,
 } from './messages.ts';
 import { startPages } from './page/start-pages.ts';
+import { receivedOrder, validateOrigin } from './received-order.ts';
 import { failureOf, runRegularStep, runStep } from './run-step.ts';
 
 /** What the crawl's next run must know of the ones before it. */
@@ -51,51 +53,70 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     found: 0,
     asOf: null,
   };
-  /** What operators requested and the database does not have yet; only the last one counts. */
-  const pendingStatusChanges: RequestedStatus[] = [];
+  /** What operators ordered and the database does not have yet. */
+  const pendingOrders: CrawlOrder[] = [];
   let sweepNow = false;
-  const request = (status: RequestedStatus): CrawlProgress => {
-    pendingStatusChanges.push(status);
+  const receive = (order: CrawlOrder): CrawlProgress => {
+    pendingOrders.push(order);
     sweepNow = true;
-    progress = { ...progress, status };
+    progress = { ...progress, status: statusAfter(order, progress.status) };
     return progress;
   };
-  const whileActive = { validator: () => assertActive(progress) };
+  const whileActive = {
+    validator: (origin: unknown) => {
+      assertActive(progress);
+      validateOrigin(origin);
+    },
+  };
   setHandler(progressQuery, () => progress);
   setHandler(sweepSignal, () => {
     sweepNow = true;
   });
-  setHandler(pauseCrawlUpdate, () => request('Paused'), whileActive);
-  setHandler(resumeCrawlUpdate, () => request('Running'), whileActive);
-  setHandler(cancelCrawlUpdate, () => request('Cancelling'));
+  setHandler(pauseCrawlUpdate, (origin) => receive(receivedOrder('pause', origin)), whileActive);
+  setHandler(resumeCrawlUpdate, (origin) => receive(receivedOrder('resume', origin)), whileActive);
+  setHandler(cancelCrawlUpdate, (origin) => receive(receivedOrder('cancel', origin)), {
+    validator: validateOrigin,
+  });
   let opened: OpenedCrawl | null = carry ?? null;
   const cancelAll = async (): Promise<void> => {
     const done = await cancelPages(crawlId, { mayContinueAsNew: opened !== null });
     if (!done && opened) await continueAsNew<typeof Crawl>(input, { ...opened, cancelling: true, progress });
   };
   try {
-    opened ??= await open(crawlId, input);
-    const { settings, sweepIntervalMs, cancelling } = opened;
-    if (cancelling) request('Cancelling');
+    if (opened === null) {
+      opened = await open(crawlId, input);
+      labelCrawl(opened.settings.labels, crawlId);
+    }
+    const { settings } = opened;
+    let { cancelling } = opened;
     for (let round = 1; ; round += 1) {
       sweepNow = false;
-      const requested = pendingStatusChanges.splice(0).at(-1);
-      if (requested === 'Cancelling') await cancelAll();
-      else if (requested !== undefined) await applyStatus(crawlId, requested);
+      const orders = pendingOrders.splice(0);
+      if (orders.length > 0) await applyOrders(crawlId, orders);
+      if (cancelling || orders.some(({ kind }) => kind === 'cancel')) await cancelAll();
       const swept = await runStep('sweepCrawl', 'sweep: look for pages that are due or stalled', {
         crawlId,
         by: `${runId}:${round}`,
       });
+      if (swept === null) {
+        // Opened since the backup that Postgres was restored from: it begins again.
+        opened = await open(crawlId, input);
+        continue;
+      }
       const { pages, found } = swept;
-      const status = pendingStatusChanges.at(-1) ?? swept.status;
+      const status = pendingOrders.reduce((before, order) => statusAfter(order, before), swept.status);
       progress = { crawlId, status, pages, found, asOf: new Date().toISOString() };
       setCurrentDetails(toMarkdown(progress));
       await startPages(crawlId, settings, swept.start);
-      if (swept.ended) return { crawlId, pages, found };
-      if (workflowInfo().continueAsNewSuggested && pendingStatusChanges.length === 0) {
-        await continueAsNew<typeof Crawl>(input, { settings, sweepIntervalMs, cancelling: false, progress });
+      // A sweep that was requested since may find pages that an operator has queued again.
+      if (swept.ended && !sweepNow) return { crawlId, pages, found };
+      // Ordered by a process that wrote the row itself.
+      cancelling = swept.status === 'Cancelling';
+      if (cancelling) continue;
+      if (workflowInfo().continueAsNewSuggested && pendingOrders.length === 0) {
+        await continueAsNew<typeof Crawl>(input, { settings, cancelling: false, progress });
       }
-      await condition(() => sweepNow, sweepIntervalMs, { summary: 'until the next sweep' });
+      await condition(() => sweepNow, swept.nextMs, { summary: 'until the next sweep' });
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
@@ -103,6 +124,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     await CancellationScope.nonCancellable(async () => {
       // An activity may be opening the crawl right now and would leave pages that no workflow looks after: wait for it.
       opened ??= await open(crawlId, input);
+      await applyOrders(crawlId, [...pendingOrders.splice(0), receivedOrder('cancel', null)]);
       await cancelAll();
     });
     throw error;
@@ -128,9 +150,14 @@ function assertActive({ crawlId, status }: CrawlProgress): void {
   );
 }
 
-async function applyStatus(crawlId: string, status: 'Running' | 'Paused'): Promise<void> {
-  const summary = status === 'Paused' ? 'pause the crawl' : 'resume the crawl';
-  await runStep('setCrawlStatus', summary, { crawlId, status });
+function statusAfter({ kind }: CrawlOrder, before: CrawlStatus): CrawlStatus {
+  if (kind === 'cancel' || before === 'Cancelling') return 'Cancelling';
+  return kind === 'pause' ? 'Paused' : 'Running';
+}
+
+async function applyOrders(crawlId: string, orders: CrawlOrder[]): Promise<void> {
+  const summary = `${orders.map(({ kind }) => kind).join(', ')} the crawl`;
+  await runStep('applyCrawlOrders', summary, { crawlId, orders });
 }
 
 /**

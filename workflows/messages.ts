@@ -3,6 +3,7 @@
  * these definitions; operators by their names, with the stock Temporal CLI.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { OrderOrigin } from '../src/core/order.ts';
 import type { CrawlStatus } from '../src/core/outcome.ts';
 import type { RobotsHop } from '../src/core/page-input.ts';
 import type { Ask, DelayRange, Release, SlotAnswer } from '../src/core/slot-protocol.ts';
@@ -13,12 +14,14 @@ import type { PageSlot, ThrottleView } from '../src/throttle/view.ts';
 export const acquireUpdate = defineUpdate<SlotAnswer, [Ask, Release[]]>('acquire');
 // A signal, because it reports what has happened and needs no answer. For reports that are urgent, or that no ask brought along.
 export const releaseSignal = defineSignal<[Release[]]>('release');
-// For operators: updates, because a bad value must come back with the reason.
-export const pauseUpdate = defineUpdate<ThrottleView, []>('pause');
-export const resumeUpdate = defineUpdate<ThrottleView, []>('resume');
+// For operators: updates, because a bad value must come back with the reason. Without an origin, the channel is `temporal`.
+export const pauseUpdate = defineUpdate<ThrottleView, [OrderOrigin | null]>('pause');
+export const resumeUpdate = defineUpdate<ThrottleView, [OrderOrigin | null]>('resume');
 // A duration or range as people write it ("30s", "5s-15s"), or null for none.
-export const setDelayUpdate = defineUpdate<ThrottleView, [string | DelayRange | null]>('setDelay');
-export const resetUpdate = defineUpdate<ThrottleView, []>('reset');
+export const setDelayUpdate = defineUpdate<ThrottleView, [string | DelayRange | null, OrderOrigin | null]>(
+  'setDelay',
+);
+export const resetUpdate = defineUpdate<ThrottleView, [OrderOrigin | null]>('reset');
 export const stateQuery = defineQuery<ThrottleView>('state');
 // The slot of the page with this workflow id.
 export const slotQuery = defineQuery<PageSlot, [string]>('slot');
@@ -33,12 +36,9 @@ export const robotsHopQuery = defineQuery<RobotsHop | null>('robotsHop');
 export const sweepSignal = defineSignal('sweep');
 export const progressQuery = defineQuery<CrawlProgress>('progress');
 // For operators, named as on the throttle: updates, because a crawl that has ended must refuse them.
-export const pauseCrawlUpdate = defineUpdate<CrawlProgress, []>('pause');
-export const resumeCrawlUpdate = defineUpdate<CrawlProgress, []>('resume');
-export const cancelCrawlUpdate = defineUpdate<CrawlProgress, []>('cancel');
-
-/** What an operator can set an open crawl to. */
-export type RequestedStatus = Extract<CrawlStatus, 'Running' | 'Paused' | 'Cancelling'>;
+export const pauseCrawlUpdate = defineUpdate<CrawlProgress, [OrderOrigin | null]>('pause');
+export const resumeCrawlUpdate = defineUpdate<CrawlProgress, [OrderOrigin | null]>('resume');
+export const cancelCrawlUpdate = defineUpdate<CrawlProgress, [OrderOrigin | null]>('cancel');
 
 /** The answer to `progress`: the counts of the last sweep. */
 export interface CrawlProgress {

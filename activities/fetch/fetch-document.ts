@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { type AllowedBy, type AttemptReport, reportWithoutRequest } from '../../src/core/attempt.ts';
+import { INTERNAL_COST } from '../../src/core/retry-policy.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import { type Exchange, type FetchMemory, identityHeaders, isTimeout } from '../../src/http/index.ts';
 import type { CachedCopy } from '../../src/storage/pages/fetch-context.ts';
@@ -58,7 +59,7 @@ export async function fetchDocument(
   const ownFault = ownFaultOf(exchange, lease);
   if (ownFault !== null) {
     await lease.record();
-    return { kind: 'internal-error', reason: ownFault, sent: lease.sent, counts: lease.sent };
+    return { kind: 'internal-error', reason: ownFault, sent: lease.sent, cost: costOf(lease) };
   }
   const pageRequest = {
     store: patientStore(deps, lease.signal),
@@ -98,6 +99,11 @@ export function ownFaultOf(exchange: Exchange, { wasStalled }: LeaseKeeper): str
   return isTimeout(exchange.errorKind) && wasStalled
     ? 'it timed out while this process itself was stalled'
     : null;
+}
+
+/** What a failure on our side costs the page. */
+export function costOf({ sent }: LeaseKeeper): number {
+  return sent ? INTERNAL_COST.lostOrBug : INTERNAL_COST.none;
 }
 
 /** For a page whose address the network policy forbids. */

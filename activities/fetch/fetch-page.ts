@@ -5,17 +5,22 @@
 import { Context } from '@temporalio/activity';
 import type { Activities, FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import { messageOf } from '../../src/core/errors.ts';
+import { INTERNAL_COST } from '../../src/core/retry-policy.ts';
 import { type FetchMemory, productToken } from '../../src/http/index.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
 import { readFetchContext } from '../../src/storage/pages/fetch-context.ts';
 import { releaseRobotsClaim } from '../../src/storage/robots.ts';
 import { hostnameOf, originOf, siteOf } from '../../src/urls/index.ts';
+import { readClocks } from '../../src/worker/clocks.ts';
 import type { Deps } from '../deps.ts';
 import { LeaseKeeper } from '../slot/lease-keeper.ts';
 import { fetchDocument } from './fetch-document.ts';
 import { fetchRobots } from './fetch-robots.ts';
 import { decideByRobots } from './robots-decision.ts';
 import { blocked } from './robots-unavailable.ts';
+
+/** For reading what a fetch has to know, and the name's addresses. */
+const READ_AHEAD_MS = 30;
 
 export function createFetchPage(deps: Deps): Activities['fetchPage'] {
   return async function fetchPage(input) {
@@ -40,7 +45,7 @@ export function createFetchPage(deps: Deps): Activities['fetchPage'] {
         kind: 'internal-error',
         reason: messageOf(error),
         sent: lease.sent,
-        counts: aborted ? false : lease.sent || !isExplained,
+        cost: !aborted && (lease.sent || !isExplained) ? INTERNAL_COST.lostOrBug : INTERNAL_COST.none,
         ...leftToPage,
       };
     } finally {
@@ -55,15 +60,21 @@ async function useLease(
   lease: LeaseKeeper,
   memory: FetchMemory,
 ): Promise<FetchOutcome> {
-  const { crawlStatus, robots, copy } = await readFetchContext(deps.db, {
+  // Pages come early. What is read now would be outdated by then: the request before this one changes the gate.
+  await lease.entrance.due(READ_AHEAD_MS);
+  const before = readClocks();
+  const { crawlStatus, excludedBy, robots, copy, gate } = await readFetchContext(deps.db, {
     crawlId: input.crawlId,
     url: input.url,
     reader: { domain: input.domain, agent: productToken(deps.config.userAgent) },
   });
-  if (crawlStatus !== 'Running') {
+  lease.entrance.seen(gate, before);
+  const isExcluded = excludedBy !== null && input.sitemap !== true;
+  if (crawlStatus !== 'Running' || isExcluded) {
     // Its page stops: another crawl's page must not wait for it to read robots.txt.
     if (input.robotsHop !== null) await releaseRobotsClaim(deps.db, input.robotsHop.origin);
-    return { kind: 'refused', reason: `the crawl is ${crawlStatus}` };
+    const reason = isExcluded ? 'the page is excluded' : `the crawl is ${crawlStatus}`;
+    return { kind: 'refused', reason };
   }
   if (input.robotsHop !== null) return fetchRobots(deps, input, lease, memory, input.robotsHop);
   const decision = await decideByRobots(deps, {

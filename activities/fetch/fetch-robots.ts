@@ -27,7 +27,7 @@ import { politenessKey } from '../../src/urls/index.ts';
 import type { Deps } from '../deps.ts';
 import type { LeaseKeeper } from '../slot/lease-keeper.ts';
 import { sendWithLease } from '../slot/send-with-lease.ts';
-import { agentFor, forbiddenReport, ownFaultOf } from './fetch-document.ts';
+import { agentFor, costOf, forbiddenReport, ownFaultOf } from './fetch-document.ts';
 import { claimMs } from './robots-decision.ts';
 import { deferOrigin } from './robots-unavailable.ts';
 
@@ -71,7 +71,7 @@ export async function fetchRobots(
     await lease.report();
     await lease.record();
     await releaseRobotsClaim(db, target.origin);
-    return { kind: 'internal-error', reason: ownFault, sent: lease.sent, counts: lease.sent };
+    return { kind: 'internal-error', reason: ownFault, sent: lease.sent, cost: costOf(lease) };
   }
   if (exchange.kind === 'error' && exchange.errorKind === 'forbidden' && target.hop === 0) {
     // The page has the same address: reject it now, instead of waiting for a robots.txt that may not be fetched.
@@ -94,7 +94,7 @@ export async function fetchRobots(
         // Stored now, the rules would be fresh for a day in which the throttle does not know their Crawl-delay.
         await releaseRobotsClaim(db, target.origin);
         const reason = 'the Crawl-delay of robots.txt could not be reported to the throttle';
-        return { kind: 'internal-error', reason, sent: lease.sent, counts: lease.sent };
+        return { kind: 'internal-error', reason, sent: lease.sent, cost: costOf(lease) };
       }
       const cacheControl = exchange.kind === 'response' ? exchange.headers['cache-control'] : undefined;
       await saveRobotsRules(db, target.origin, {

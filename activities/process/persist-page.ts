@@ -2,18 +2,21 @@
 import type {
   Activities,
   AttemptEvent,
+  PageEvent,
+  PageSummary,
   PersistInput,
   PersistResult,
   SitemapCounts,
 } from '../../src/core/activities.ts';
-import type { Found } from '../../src/core/attempt.ts';
+import type { AttemptReport, Found } from '../../src/core/attempt.ts';
+import { isOpen, type PageStatus } from '../../src/core/outcome.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
 import { admit } from '../../src/storage/frontier/admit.ts';
 import { admitSitemaps } from '../../src/storage/frontier/admit-sitemaps.ts';
 import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
-import type { Recorded } from '../../src/storage/pages/page-row.ts';
+import type { PageChange, Recorded } from '../../src/storage/pages/page-row.ts';
 import {
   closePage,
   type ParsedRecord,
@@ -61,11 +64,13 @@ async function persist(
   parsed: StoredDocument | null,
 ): Promise<PersistResult> {
   const { settings } = await deps.crawlOf(input.crawlId);
-  const { continues, domains } = await record(deps, settings, input, parsed);
+  const { continues, domains, became } = await record(deps, settings, input, parsed);
+  if (became !== undefined) observe(deps, input.event, became);
   const admission = {
     crawlId: input.crawlId,
     admissionId: admissionIdFor(input),
-    domains: [...new Set(domains)],
+    // Other domains have to wait for a sweep: a domain in progress keeps its pace before a new one begins.
+    domains: deps.lateness.isBehind ? domains.slice(0, 1) : [...new Set(domains)],
   };
   if (settings.sitemaps) await admitSitemaps(deps.db, admission);
   const { pages: start, wasIdle } = await admit(deps.db, {
@@ -76,7 +81,14 @@ async function persist(
     maxPerDomain: Math.ceil(settings.window / 2),
   });
   if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
-  return { continues, start };
+  const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
+  return { continues, start, ...(page && { page }) };
+}
+
+function summaryOf(status: PageStatus, parsed: StoredDocument | null, event: PageEvent): PageSummary {
+  const { title = null, linksFound = 0 } = parsed?.document ?? {};
+  const entries = event.kind === 'attempt' ? event.sitemap?.entries : undefined;
+  return { status, title, links: entries ?? linksFound };
 }
 
 async function record(
@@ -98,7 +110,7 @@ async function record(
         ? await registerAnnouncedSitemaps(db, settings, config.politenessKey, pageId)
         : [];
       const report = await blockedIfRobotsNeverRead(db, pageId, event.report);
-      const { continues, domains } = await recordAttempt(db, settings, config.politenessKey, {
+      const recorded = await recordAttempt(db, settings, config.politenessKey, {
         crawlId,
         pageId,
         attempt,
@@ -107,7 +119,7 @@ async function record(
         retryAt,
         parsed: parsedRecordOf(event, parsed),
       });
-      return { continues, domains: [...domains, ...announced] };
+      return { ...recorded, domains: [...recorded.domains, ...announced] };
     }
   }
 }
@@ -163,6 +175,22 @@ function admissionIdFor({ pageId, event }: PersistInput): string {
     case 'ended':
       return `${pageId}:ended`;
   }
+}
+
+/** At info level, a page is one line of the log: its end. */
+function observe({ metrics, log }: Deps, event: PageEvent, { status, ...page }: PageChange): void {
+  if (event.kind === 'attempt') metrics.attemptRecorded(event.report, event.slotWaitMs);
+  const fields = { ...page, status, ...(event.kind === 'attempt' && resultOf(event.report)) };
+  if (isOpen(status)) {
+    log.debug(fields, 'page deferred');
+    return;
+  }
+  metrics.pageEnded(status);
+  log.info(fields, 'page ended');
+}
+
+function resultOf({ outcome, statusCode, errorKind, bytes, latencyMs }: AttemptReport) {
+  return { outcome, statusCode, errorKind, bytes, latencyMs };
 }
 
 /** Saves waiting for the crawl's next sweep, which would find the same. */

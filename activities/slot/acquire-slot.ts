@@ -31,9 +31,10 @@ export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
 
 export function createReleaseSlot(deps: Deps): Activities['releaseSlot'] {
   return async function releaseSlot({ domain, leaseId, report }) {
-    await leaveGate(deps.db, domain, leaseId, gateEndOf(report));
+    const passed = await leaveGate(deps.db, domain, leaseId, gateEndOf(report));
     if (!(await sendReleases(deps, domain, [{ leaseId, ...report }])))
       throw new Error(`The throttle of ${domain} could not be reached.`);
+    return { passed };
   };
 }
 

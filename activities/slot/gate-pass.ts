@@ -3,8 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { FetchInput } from '../../src/core/activities.ts';
 import type { Entry, EntryEnd } from '../../src/core/gate.ts';
-import { leaveGate, type PassResult, passGate, recordStarted } from '../../src/storage/gate.ts';
-import { type ClockReading, elapsedAtLeastMs, elapsedAtMostMs, readClocks } from '../../src/worker/clocks.ts';
+import {
+  type GateReading,
+  type GateRow,
+  leaveGate,
+  type PassResult,
+  passGate,
+  readGate,
+  recordStarted,
+} from '../../src/storage/gate.ts';
+import {
+  type ClockReading,
+  elapsedAtLeastMs,
+  elapsedAtMostMs,
+  RemoteClock,
+  readClocks,
+} from '../../src/worker/clocks.ts';
 import type { Deps } from '../deps.ts';
 
 /** When a request was written. */
@@ -25,10 +39,13 @@ const MAX_WAIT_MS = 2_000;
 const START_SLACK_MS = 5_000;
 
 export class GatePass {
-  /** `now`: Postgres's clock, read at some time between the two local readings. */
-  private passed: { gapMs: number; now: number; before: ClockReading; after: ClockReading } | null = null;
+  private passed: Extract<PassResult, { kind: 'go' }> | null = null;
+  /** The gate as it was last read or written. null: it must be read. */
+  private reading: GateReading | null = null;
   /** The gate was passed, or may have been: its answer got lost. */
   isInside = false;
+  /** The gate refused the lease, because as many requests were open as may be. */
+  wasBusy = false;
   /** robots.txt asks for this gap, which the throttle may not know yet. */
   private requiredGapMs = 0;
   private readonly receivedAt = readClocks();
@@ -36,11 +53,15 @@ export class GatePass {
   private readonly startWithinMs: number;
 
   constructor(
-    private readonly deps: Pick<Deps, 'db' | 'gateWaits' | 'dependencies' | 'lag' | 'log'>,
+    private readonly deps: Pick<
+      Deps,
+      'db' | 'gateWaits' | 'lateness' | 'dependencies' | 'lag' | 'log' | 'metrics'
+    >,
     private readonly input: FetchInput,
     private readonly signal: AbortSignal,
   ) {
     this.startWithinMs = input.connectTimeoutMs + START_SLACK_MS;
+    deps.lateness.record(this.scheduledAt, input.lease.notBefore);
   }
 
   /** The gap that was kept. null: the gate has not been passed. */
@@ -53,12 +74,11 @@ export class GatePass {
    * may have missed its heartbeats: then the page has another slot by now, and would be fetched twice.
    */
   get leftMs(): number {
-    const now = readClocks();
     if (this.deps.lag.laggedSince(this.receivedAt.monotonicMs)) return 0;
     const leftMs =
       this.passed === null
-        ? this.input.lease.startBy - this.scheduledAt - elapsedAtMostMs(this.receivedAt, now)
-        : this.startWithinMs - elapsedAtMostMs(this.passed.before, now);
+        ? this.input.lease.startBy - this.scheduledAt - elapsedAtMostMs(this.receivedAt, readClocks())
+        : this.passed.openedAt + this.startWithinMs - this.passed.reading.clock.atMost();
     return Math.max(0, leftMs);
   }
 
@@ -66,28 +86,29 @@ export class GatePass {
     this.requiredGapMs = gapMs;
   }
 
-  /** Waits for the planned time. */
-  async due(): Promise<void> {
+  /** Waits for the planned time, or until this much before it. */
+  async due(aheadMs = 0): Promise<void> {
     // This task was received after it was scheduled, so the planned time has come when this much has passed.
-    const sinceMs = elapsedAtLeastMs(this.receivedAt, readClocks());
-    const waitMs = this.input.lease.notBefore - this.scheduledAt - sinceMs;
+    const waitMs = -this.sincePlannedMs(readClocks()) - aheadMs;
     if (waitMs > 0) await delay(Math.ceil(waitMs), undefined, { signal: this.signal });
+  }
+
+  /** The row of the gate, read between `before` and now. */
+  seen(row: GateRow | null, before: ClockReading): void {
+    this.reading = row && readingOf(row, before);
   }
 
   /** From now on the request may start within a set time. Returns why it may not, or null. */
   async pass(): Promise<string | null> {
-    let before = readClocks();
-    let after = before;
+    const arrivedAt = performance.now();
     this.isInside = true;
-    const verdict = await this.atGate(() => {
-      before = readClocks();
-      return passGate(this.deps.db, this.input.domain, this.entry(), () => {
-        after = readClocks();
-      });
-    });
+    const verdict = await this.atGate();
     this.isInside = verdict.kind === 'go';
+    this.wasBusy = verdict.kind === 'busy';
     if (verdict.kind !== 'go') return refusalOf(verdict);
-    this.passed = { gapMs: verdict.gapMs, now: verdict.now, before, after };
+    this.passed = verdict;
+    await this.opened(verdict);
+    this.deps.metrics.gatePassed(performance.now() - arrivedAt);
     return null;
   }
 
@@ -95,18 +116,21 @@ export class GatePass {
   start(): RequestStart | null {
     if (this.passed === null || this.leftMs === 0) return null;
     const at = readClocks();
-    const { now, before, after } = this.passed;
-    const startedAt = Math.floor(now + elapsedAtLeastMs(after, at));
+    const { clock } = this.passed.reading;
+    this.deps.metrics.requestStarted(this.sincePlannedMs(at));
+    const startedAt = Math.floor(clock.atLeast());
     // With one request at a time, the next one waits for the end of this one anyway.
     if (this.input.ask.concurrency > 1) void this.recordStarted(at);
-    return { at, startedAt, errorMs: Math.ceil(now + elapsedAtMostMs(before, at)) - startedAt };
+    return { at, startedAt, errorMs: Math.ceil(clock.atMost()) - startedAt };
   }
 
   /** Returns whether the gate knows what became of the request. Never throws: a response that has arrived must not be lost. */
   async leave(end: EntryEnd): Promise<boolean> {
-    const { lease, domain } = this.input;
+    const { lease, domain, ask } = this.input;
     try {
-      await leaveGate(this.deps.db, domain, lease.id, end);
+      // With several requests at a time, the row has changed since.
+      const known = ask.concurrency === 1 ? this.reading : null;
+      await leaveGate(this.deps.db, domain, lease.id, end, known);
       this.deps.gateWaits.wake(domain);
       return true;
     } catch (error) {
@@ -141,10 +165,19 @@ export class GatePass {
     };
   }
 
-  private async atGate(attempt: () => Promise<PassResult>): Promise<PassResult> {
+  /** Negative before the planned time. */
+  private sincePlannedMs(at: ClockReading): number {
+    return this.scheduledAt + elapsedAtLeastMs(this.receivedAt, at) - this.input.lease.notBefore;
+  }
+
+  private async atGate(): Promise<PassResult> {
     const giveUpAt = performance.now() + MAX_WAIT_MS;
     for (;;) {
-      const verdict = await attempt();
+      const verdict = await passGate(this.deps.db, this.input.domain, this.entry(), this.reading, () =>
+        this.read(),
+      );
+      // What is waited for while the gate is busy changes it.
+      this.reading = verdict.kind === 'busy' ? null : verdict.reading;
       if (verdict.kind === 'go' || verdict.kind === 'void') return verdict;
       const waitMs = verdict.kind === 'wait' ? verdict.ms : 0;
       if (performance.now() + waitMs > giveUpAt) return verdict;
@@ -152,6 +185,24 @@ export class GatePass {
       else await this.deps.gateWaits.wait(this.input.domain, this.signal);
     }
   }
+
+  private async opened({ openedAt, reading }: Extract<PassResult, { kind: 'go' }>): Promise<void> {
+    const { clock } = reading;
+    // A timer may fire a little early.
+    while (clock.atLeast() < openedAt) {
+      await delay(Math.ceil(openedAt - clock.atLeast()), undefined, { signal: this.signal });
+    }
+  }
+
+  private async read(): Promise<GateReading | null> {
+    const before = readClocks();
+    const row = await readGate(this.deps.db, this.input.domain);
+    return row && readingOf(row, before);
+  }
+}
+
+function readingOf(row: GateRow, before: ClockReading): GateReading {
+  return { row, clock: new RemoteClock(row.now, before, readClocks()) };
 }
 
 function refusalOf(verdict: Exclude<PassResult, { kind: 'go' }>): string {

@@ -175,7 +175,8 @@ export class LeaseKeeper {
   }
 
   private use(): LeaseUse {
-    if (this.started === null && !this.connectionAttempted) return { kind: 'unused' };
+    if (this.started === null && !this.connectionAttempted)
+      return { kind: 'unused', ...(this.entrance.wasBusy && { busy: true }) };
     if (this.started !== null && this.ended === null) return { kind: 'lost' };
     const ended = this.ended ?? { responseClass: 'unknown', durationMs: 0 };
     return { kind: 'started', agoMs: this.agoMs(), ...ended };

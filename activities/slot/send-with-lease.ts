@@ -60,6 +60,7 @@ export async function sendWithLease(
       return { kind: 'not-sent', outcome };
     }
     tookMs = exchange.durationMs;
+    deps.metrics.fetched(exchange);
     return { kind: 'sent', exchange, request: record };
   } finally {
     admission.end(tookMs);
@@ -129,7 +130,6 @@ class Admission {
       if (latestMs === 0) return { go: false, reason: TOO_LATE };
       const turn = await deps.addresses.reserve(limit, {
         leaseId: input.lease.id,
-        earliestMs: 0,
         latestMs,
         windowMs,
         openForMs: latestMs + input.ask.maxFetchMs,

@@ -3,8 +3,10 @@ import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { AmbleConfig } from '../../src/config/index.ts';
 import { truncateSummary } from '../../src/core/format.ts';
+import type { Labels } from '../../src/core/page-input.ts';
 import type { Ask, Release, SlotAnswer } from '../../src/core/slot-protocol.ts';
 import { throttleId, throttleQueue } from '../../workflows/ids.ts';
+import { throttleLabels } from '../../workflows/labels.ts';
 import { acquireUpdate, releaseSignal } from '../../workflows/messages.ts';
 import type { DomainThrottle, ThrottleInput } from '../../workflows/throttle/domain-throttle.ts';
 import type { Deps } from '../deps.ts';
@@ -15,7 +17,7 @@ const REPORT_TIMEOUT_MS = 5_000;
 
 /** Asks for a slot. The reports that this process still holds go out with it. */
 export async function askThrottle(
-  { client, config, reports }: Deps,
+  { client, config, reports, labels }: Deps,
   domain: string,
   ask: Ask,
   updateId: string,
@@ -23,7 +25,7 @@ export async function askThrottle(
   const held = reports.take(domain);
   const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>(
     'DomainThrottle',
-    throttleStart(config, domain),
+    throttleStart(config, domain, labels),
   );
   try {
     // A worker that stops must not wait for a throttle that no worker may be serving any more.
@@ -41,14 +43,14 @@ export async function askThrottle(
   }
 }
 
-type Sender = Pick<Deps, 'client' | 'config' | 'dependencies' | 'log'>;
+type Sender = Pick<Deps, 'client' | 'config' | 'dependencies' | 'log' | 'labels'>;
 
 /**
  * Returns whether the reports are known to have been delivered. A throttle that has ended is started for news, such as a
  * Crawl-delay. It needs nothing else: the gate knows when requests started, and the plan has ended with it.
  */
 export function sendReleases(deps: Sender, domain: string, releases: Release[]): Promise<boolean> {
-  const { client, config } = deps;
+  const { client, config, labels } = deps;
   if (!releases.some(isNews)) {
     return signalThrottle(deps, domain, () =>
       client.workflow.getHandle(throttleId(domain)).signal(releaseSignal, releases).catch(unlessEnded),
@@ -56,7 +58,7 @@ export function sendReleases(deps: Sender, domain: string, releases: Release[]):
   }
   return signalThrottle(deps, domain, async () => {
     await client.workflow.signalWithStart<typeof DomainThrottle, [Release[]]>('DomainThrottle', {
-      ...throttleStart(config, domain),
+      ...throttleStart(config, domain, labels),
       signal: releaseSignal,
       signalArgs: [releases],
     });
@@ -83,7 +85,11 @@ async function signalThrottle(
 }
 
 /** The options with which the first ask, Crawl-delay or operator's change starts a domain's throttle. */
-export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: string) {
+export function throttleStart(
+  { taskQueue, throttle, dashboardUrl }: AmbleConfig,
+  domain: string,
+  labels: Labels = { searchAttributes: false, dashboardUrl },
+) {
   const args: [ThrottleInput] = [{ domain, config: throttle }];
   return {
     workflowId: throttleId(domain),
@@ -91,5 +97,6 @@ export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: stri
     args,
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: truncateSummary(`grants fetch slots for ${domain}`),
+    ...throttleLabels(labels, domain),
   } as const;
 }

@@ -3,7 +3,8 @@
  * through workflows/proxies.ts and activities/ implements them. Everything here is plain JSON, small enough for a history.
  */
 import type { AttemptReport, RequestRecord } from './attempt.ts';
-import type { CrawlStatus, FinalStatus } from './outcome.ts';
+import type { CarriedOut, OperatorOrder } from './order.ts';
+import type { CrawlStatus, FinalStatus, PageStatus } from './outcome.ts';
 import type { AdmittedPage, PageSettings, RobotsHop } from './page-input.ts';
 import type { Ask, Lease, LeaseReport, OpenedDomain, SlotAnswer, StoredDomain } from './slot-protocol.ts';
 
@@ -11,7 +12,8 @@ export interface Activities {
   // Of a page, in the order in which it needs them.
   acquireSlot(input: AcquireInput): Promise<AcquireResult>;
   fetchPage(input: FetchInput): Promise<FetchResult>;
-  releaseSlot(input: ReleaseInput): Promise<void>;
+  /** `passed`: the lease had passed the gate, so its request may have been sent. */
+  releaseSlot(input: ReleaseInput): Promise<{ passed: boolean }>;
   processPage(input: ProcessInput): Promise<PersistResult>;
   readSitemap(input: SitemapInput): Promise<SitemapResult>;
   persistPage(input: PersistInput): Promise<PersistResult>;
@@ -19,14 +21,21 @@ export interface Activities {
   recordRobotsUnavailable(input: RobotsUnavailable): Promise<RobotsUnavailableResult>;
   // Of a crawl.
   openCrawl(input: { crawlId: string; input: unknown }): Promise<OpenedCrawl>;
-  sweepCrawl(input: { crawlId: string; by: string }): Promise<SweepResult>;
-  setCrawlStatus(input: { crawlId: string; status: 'Running' | 'Paused' }): Promise<void>;
+  /** null: the crawl is not on record. */
+  sweepCrawl(input: { crawlId: string; by: string }): Promise<SweepResult | null>;
+  applyCrawlOrders(input: { crawlId: string; orders: CrawlOrder[] }): Promise<void>;
   cancelPages(input: { crawlId: string }): Promise<{ open: number }>;
 }
 
 export interface ThrottleActivities {
   openDomain(input: { domain: string }): Promise<OpenedDomain>;
-  saveDomain(input: { domain: string; epoch: number; stored: StoredDomain }): Promise<void>;
+  /** `orders`: those that have made it what is stored now. false: a later execution has opened the row, and nothing was saved. */
+  saveDomain(input: {
+    domain: string;
+    epoch: number;
+    stored: StoredDomain;
+    orders: CarriedOut[];
+  }): Promise<boolean>;
 }
 
 export interface AcquireInput {
@@ -53,6 +62,8 @@ export interface FetchInput {
   crawlId: string;
   pageId: string;
   url: string;
+  /** 1 for the first. */
+  attempt: number;
   /** Fetches a sitemap, for which other content types and another size limit apply. */
   sitemap?: true;
   /** Whose slot this is: the page's domain, or the one that a redirected robots.txt led to. */
@@ -75,10 +86,10 @@ export type FetchOutcome =
   /** Nobody may fetch this page before then. */
   | { kind: 'deferred'; until: number; reason: string }
   /**
-   * Something on our side failed. `sent`: a request may have gone out. `counts`: towards the limit for a page, because its
-   * request was lost or because only a bug explains the failure; a worker that shuts down never counts.
+   * Something on our side failed. `sent`: a request may have gone out. `cost`: see INTERNAL_COST; a worker that shuts down costs
+   * nothing.
    */
-  | { kind: 'internal-error'; reason: string; sent: boolean; counts: boolean };
+  | { kind: 'internal-error'; reason: string; sent: boolean; cost: number };
 
 export type FetchResult = FetchOutcome & {
   /** The report on the lease, if the fetch could not deliver it: the page delivers it. */
@@ -124,6 +135,16 @@ export interface PersistResult {
   continues: boolean;
   /** Pages that were admitted and have to be started. */
   start: AdmittedPage[];
+  /** What the page's workflow returns; unset: the page is still open, or had been recorded before. */
+  page?: PageSummary;
+}
+
+/** A page that has ended or gone back to the frontier, as people read it in Temporal. */
+export interface PageSummary {
+  status: PageStatus;
+  title: string | null;
+  /** Found on the page, followed or not. */
+  links: number;
 }
 
 /**
@@ -164,9 +185,13 @@ export type RobotsUnavailableResult = Extract<FetchOutcome, { kind: 'robots-read
 
 export interface OpenedCrawl {
   settings: PageSettings;
-  sweepIntervalMs: number;
   /** The crawl was being cancelled when its workflow was lost. */
   cancelling: boolean;
+}
+
+/** An order that a crawl's workflow accepts. */
+export interface CrawlOrder extends OperatorOrder {
+  kind: 'pause' | 'resume' | 'cancel';
 }
 
 export interface SweepResult {
@@ -175,5 +200,7 @@ export interface SweepResult {
   found: number;
   status: CrawlStatus;
   start: AdmittedPage[];
+  /** Time until the next sweep. */
+  nextMs: number;
   ended: boolean;
 }

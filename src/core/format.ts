@@ -1,4 +1,4 @@
-/** Numbers and texts as people read them, in the terminal and in the Web UI. */
+/** Numbers, times and texts as people read them: in the terminal, on the dashboard and in the Web UI. */
 
 export function ordinal(n: number): string {
   const rest = n % 100;
@@ -23,6 +23,11 @@ export function formatDuration(ms: number): string {
   return twoUnits(roundTo(HOUR, ms), [DAY, 'd'], [HOUR, 'h']);
 }
 
+/** To the millisecond: a gap of 9.999 s is too short if 10 s are required. */
+export function formatSeconds(ms: number): string {
+  return `${(ms / SECOND).toFixed(3)} s`;
+}
+
 type Unit = [ms: number, name: string];
 
 function roundTo(unitMs: number, ms: number): number {
@@ -35,6 +40,34 @@ function twoUnits(ms: number, [largeMs, large]: Unit, [smallMs, small]: Unit): s
   return [...(larges > 0 ? [`${larges} ${large}`] : []), ...(smalls > 0 ? [`${smalls} ${small}`] : [])].join(
     ' ',
   );
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** `1 page`, `1,040 pages`. */
+export function formatPlural(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
+}
+
+export function formatAgo(at: number, now: Date): string {
+  return `${formatDuration(now.getTime() - at)} ago`;
+}
+
+export function formatIn(at: number, now: Date): string {
+  return at <= now.getTime() ? 'now' : `in ${formatDuration(at - now.getTime())}`;
+}
+
+/** `14:05:09` in local time, with the date if it is not today. */
+export function formatClock(at: number | Date, now: Date): string {
+  const time = new Date(at);
+  return time.toDateString() === now.toDateString() ? time.toLocaleTimeString('en-GB') : formatDateTime(time);
+}
+
+/** With its date, for what is read on other days. */
+export function formatDateTime(at: Date): string {
+  return `${at.toLocaleDateString('sv-SE')} ${at.toLocaleTimeString('en-GB')}`;
 }
 
 /**
@@ -93,4 +126,9 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u20
 /** Makes a line safe to show, even if it contains text from the web. JSON stays the same JSON: there they occur within strings only. */
 export function escapeControls(line: string): string {
   return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** A word of a command to copy and paste. */
+export function quoteForShell(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

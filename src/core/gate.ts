@@ -7,6 +7,7 @@
 /** A request that was let through and has not been reported as finished. */
 export interface OpenRequest {
   leaseId: string;
+  /** The earliest time at which it may start. */
   openedAt: number;
   /** The latest time at which it may start. */
   startBy: number;
@@ -28,6 +29,11 @@ export interface Gate {
   /** End of the delays after all finished requests. */
   delayUntil: number;
   open: OpenRequest[];
+  /**
+   * The last leases that their pages gave up for lost before they came here. A task may reach a worker that was frozen long after the
+   * page has asked for another slot: its request would be sent twice.
+   */
+  givenUp: string[];
 }
 
 /** What the throttle has decided for its domain. It applies at once, also to leases that were granted before. */
@@ -56,8 +62,8 @@ export interface Entry {
 }
 
 export type EntryVerdict =
-  /** `gapMs`: the gap that was kept. */
-  | { kind: 'go'; gapMs: number; gate: Gate }
+  /** `gapMs`: the gap that is kept if the request does not start before `openedAt`. */
+  | { kind: 'go'; gapMs: number; openedAt: number; gate: Gate }
   | { kind: 'wait'; ms: number }
   /** As many requests are open as the crawls allow, or it is not known yet when they started: a report may change that any time. */
   | { kind: 'busy' }
@@ -75,13 +81,19 @@ export type EntryEnd =
 /** Two requests reach a site at different speeds. On a calm network this much makes the site see the whole gap. */
 const NETWORK_MARGIN_MS = 5;
 
+/** So much before its time a request may be let through. Writing that takes a few milliseconds, which would make every gap longer. */
+const EARLY_MS = 10;
+
 /** For people. */
 export function lastStartOf({ lastStart, open }: Gate): number | null {
   const starts = [...(lastStart === null ? [] : [lastStart]), ...open.map(latestKnown)];
   return starts.length === 0 ? null : Math.max(...starts);
 }
 
-export const NEW_GATE: Gate = { lastStart: null, delayUntil: 0, open: [] };
+export const NEW_GATE: Gate = { lastStart: null, delayUntil: 0, open: [], givenUp: [] };
+
+/** Few leases are lost: more than the tasks that one frozen worker can hold back for a domain. */
+const MAX_GIVEN_UP = 20;
 
 export function enter(before: Gate, rules: GateRules, entry: Entry, now: number): EntryVerdict {
   const reason = whyVoid(before, rules, entry);
@@ -90,17 +102,18 @@ export function enter(before: Gate, rules: GateRules, entry: Entry, now: number)
   const gapMs = Math.max(entry.minGapMs, rules.minGapMs);
   if (gate.open.length >= Math.min(entry.concurrency, ...gate.open.map(({ concurrency }) => concurrency)))
     return { kind: 'busy' };
-  if (earliestStart(gate, gapMs) > now) {
+  const openedAt = Math.max(now, earliestStart(gate, gapMs));
+  if (openedAt - now > EARLY_MS) {
     const known = { ...gate, open: gate.open.filter(({ startedAt }) => startedAt !== null) };
     const waitMs = earliestStart(known, gapMs) - now;
-    return waitMs > 0 ? { kind: 'wait', ms: Math.ceil(waitMs) } : { kind: 'busy' };
+    return waitMs > EARLY_MS ? { kind: 'wait', ms: Math.ceil(waitMs - EARLY_MS) } : { kind: 'busy' };
   }
   const { leaseId, delayAfterMs, concurrency } = entry;
-  const startBy = now + entry.startWithinMs;
+  const startBy = openedAt + entry.startWithinMs;
   const endsBy = startBy + entry.maxFetchMs;
-  const times = { openedAt: now, startBy, startedAt: null, endsBy };
+  const times = { openedAt, startBy, startedAt: null, endsBy };
   const opened = { leaseId, ...times, gapMs, delayAfterMs, concurrency };
-  return { kind: 'go', gapMs, gate: { ...gate, open: [...gate.open, opened] } };
+  return { kind: 'go', gapMs, openedAt, gate: { ...gate, open: [...gate.open, opened] } };
 }
 
 /** The request has started: the next one need not wait for its `startBy`. */
@@ -114,7 +127,7 @@ export function started(gate: Gate, leaseId: string, agoMs: number, now: number)
 /** A report that comes twice, or after the request counted as finished, changes nothing. */
 export function leave(gate: Gate, leaseId: string, end: EntryEnd, now: number): Gate {
   const request = gate.open.find((open) => open.leaseId === leaseId);
-  if (request === undefined) return gate;
+  if (request === undefined) return end.kind === 'lost' ? giveUp(gate, leaseId) : gate;
   const rest = { ...gate, open: gate.open.filter((open) => open !== request) };
   if (end.kind === 'unused') return rest;
   if (end.kind === 'lost') return recordStart(rest, request, latestKnown(request));
@@ -122,8 +135,14 @@ export function leave(gate: Gate, leaseId: string, end: EntryEnd, now: number): 
   return { ...left, delayUntil: Math.max(left.delayUntil, now + (end.closeMs ?? 0)) };
 }
 
+function giveUp(gate: Gate, leaseId: string): Gate {
+  if (gate.givenUp.includes(leaseId)) return gate;
+  return { ...gate, givenUp: [...gate.givenUp, leaseId].slice(-MAX_GIVEN_UP) };
+}
+
 function whyVoid(gate: Gate, rules: GateRules, { leaseId, origin, version }: Entry): string | null {
   if (gate.open.some((open) => open.leaseId === leaseId)) return 'the lease was already used';
+  if (gate.givenUp.includes(leaseId)) return 'its page has given up the lease';
   if (rules.paused) return 'the domain is paused';
   return version < Math.max(rules.validFrom, rules.originsValidFrom[origin] ?? 0)
     ? 'the lease was granted under older rules'

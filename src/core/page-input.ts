@@ -11,8 +11,10 @@ export interface AdmittedPage {
   /** It is fetched for the URLs that it lists. */
   sitemap?: true;
   priority: number;
-  /** Attempts used so far. */
+  /** Attempts so far. */
   attempts: number;
+  /** Attempts before an operator had it retried: they do not count towards the limit. Unset: none. */
+  attemptsBefore?: number;
   /** Not before this (ms since the epoch); null: at once. */
   nextAt: number | null;
 }
@@ -29,6 +31,16 @@ export interface PageSettings {
   /** A fetch without a heartbeat for this long is lost with its worker. */
   heartbeatMs: number;
   asking: Asking;
+  /** Unset: none. */
+  labels?: Labels;
+}
+
+/** How workflows are labelled for the people who look at them in Temporal. */
+export interface Labels {
+  /** The namespace has Amble's search attributes. */
+  searchAttributes: boolean;
+  /** null: there is no dashboard to link to. */
+  dashboardUrl: string | null;
 }
 
 /** How often a page asks for its slots. */
@@ -53,8 +65,8 @@ export interface PageCarry {
   tickets: number;
   /** The ask in progress when the run ended: the next run continues with the same ticket. */
   open: { domain: string; origin: string; atFront: boolean; asks: number; askedAt: number } | null;
-  /** Fetches that failed on our side since the last attempt that counted. */
-  internalErrors: number;
+  /** Of fetches that failed on our side since the last attempt that counted. */
+  internalCost: number;
   robotsHop: RobotsHop | null;
 }
 

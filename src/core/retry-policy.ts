@@ -2,6 +2,12 @@
 import type { Outcome } from './outcome.ts';
 import type { RetrySettings } from './settings.ts';
 
+/**
+ * What a failure on our side costs a page. Only together they cost it an attempt: three lost requests or bugs, or twelve workers that
+ * died before the request. Without a limit, a page that makes workers fail would do so for ever.
+ */
+export const INTERNAL_COST = { none: 0, diedBeforeRequest: 1, lostOrBug: 4, attempt: 12 } as const;
+
 /** Only these are retried; every other outcome is final. */
 export function isRetryable(outcome: Outcome): boolean {
   return outcome === 'Failed' || outcome === 'Timeout' || outcome === 'Blocked5xx';

@@ -1,6 +1,6 @@
 /**
  * The slot protocol, shared by the throttle of a domain, the pages that ask it for slots and the workers that fetch.
- * A page sends an `Ask` and gets a `SlotAnswer`. A `Lease` reserves a time for one request. The gate (src/throttle/gate.ts) decides
+ * A page sends an `Ask` and gets a `SlotAnswer`. A `Lease` reserves a time for one request. The gate (src/core/gate.ts) decides
  * whether that request may start. When the lease ends, its worker sends a `Release` with the next ask.
  * Everything is plain JSON: it travels in messages and through continue-as-new. Times are milliseconds since the epoch on the
  * throttle's clock, which is the Temporal server's; fields that end in `Ms` are durations.
@@ -81,7 +81,8 @@ export type LeaseUse =
       /** What went wrong, as a sentence for people. */
       error?: string;
     }
-  | { kind: 'unused' }
+  /** `busy`: the gate refused it, because as many requests were open as may be. */
+  | { kind: 'unused'; busy?: true }
   | { kind: 'lost' };
 
 /** What is reported at the end of a lease. */

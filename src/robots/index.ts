@@ -14,4 +14,5 @@ export {
   type RobotsRules,
   type RobotsRulesCache,
   robotsUrl,
+  rulesFor,
 } from './rules.ts';

@@ -49,6 +49,11 @@ export function parseRobots(text: string, { origin, token }: { origin: string; t
   };
 }
 
+/** The `Allow` and `Disallow` lines that apply to a token, normalised, for people to read. */
+export function rulesFor(text: string, token: string): string[] {
+  return [...readRobots(text, token).group.rules];
+}
+
 function normaliseAll(urls: Iterable<string>, origin: string): string[] {
   const results = Array.from(urls, (url) => normaliseUrl(url, robotsUrl(origin)));
   return [...new Set(results.flatMap((result) => (result.ok ? [result.url] : [])))];

@@ -12,8 +12,6 @@ export interface AddressReservation {
   /** To the next request to the block. */
   gapMs: number;
   maxOpen: number;
-  /** The request is not to begin earlier than this from now. */
-  earliestMs: number;
   /** The request is given up rather than begun later than this from now. */
   latestMs: number;
   /** The request has ended for certain after this time, whatever happens to its worker. */
@@ -25,17 +23,17 @@ export interface AddressReservation {
 /** Returns in how many ms it is the request's turn. null: not within `latestMs`, or too many requests are open. */
 export async function reserveAddress(
   db: Database,
-  { block, leaseId, windowMs, gapMs, maxOpen, earliestMs, latestMs, openForMs, ended }: AddressReservation,
+  { block, leaseId, windowMs, gapMs, maxOpen, latestMs, openForMs, ended }: AddressReservation,
 ): Promise<number | null> {
   // A lease that reserves again replaces its first reservation.
   const notOpen = [...ended, leaseId];
   const heldMs = windowMs + gapMs;
   const [reserved] = await db.$queryRaw<{ wait_ms: number }[]>`
     INSERT INTO address_blocks AS known (block, free_at, open_requests)
-    VALUES (${block}, clock_timestamp() + (${earliestMs}::float8 + ${heldMs}) * interval '1 ms',
+    VALUES (${block}, clock_timestamp() + ${heldMs}::float8 * interval '1 ms',
             jsonb_build_object(${leaseId}::text, extract(epoch FROM clock_timestamp()) + ${openForMs}::float8 / 1000))
     ON CONFLICT (block) DO UPDATE SET
-      free_at = greatest(known.free_at, clock_timestamp() + ${earliestMs}::float8 * interval '1 ms') + ${heldMs}::float8 * interval '1 ms',
+      free_at = greatest(known.free_at, clock_timestamp()) + ${heldMs}::float8 * interval '1 ms',
       open_requests = excluded.open_requests || coalesce(
         (SELECT jsonb_object_agg(lease, until) FROM jsonb_each(known.open_requests - ${notOpen}::text[]) AS open(lease, until)
          WHERE until::float8 > extract(epoch FROM clock_timestamp())), '{}')

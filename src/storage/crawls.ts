@@ -1,12 +1,15 @@
 /** Crawls: opened once and ended once. */
 
+import type { CrawlOrder } from '../core/activities.ts';
+import { NO_EFFECT } from '../core/order.ts';
 import type { CrawlSettings, Seed } from '../core/settings.ts';
 import { hostnameOf, type PolitenessUnit } from '../urls/index.ts';
 import type { Database } from './database.ts';
 import { letInUncounted } from './frontier/host-bounds.ts';
 import { insertPages, newPage } from './frontier/insert-pages.ts';
 import { withinQuotas } from './frontier/url-quotas.ts';
-import type { Prisma } from './generated/client.ts';
+import { Prisma } from './generated/client.ts';
+import { insertOrder } from './orders.ts';
 
 export interface CrawlRecord {
   id: string;
@@ -80,16 +83,24 @@ export async function checkAllPagesSoon(db: Database, id: string): Promise<void>
     UPDATE pages SET check_at = now() WHERE crawl_id = ${id} AND status IN ('Queued', 'Waiting')`;
 }
 
+const STATUS_AFTER = { pause: 'Paused', resume: 'Running', cancel: 'Cancelling' } as const;
+
 /**
- * While the row says Paused, nothing is admitted, and a page that gets a slot or wakes up returns to the frontier. Returns false
- * if the crawl has ended, is being cancelled, or does not exist.
+ * Changes the status of a crawl and records the order, both or neither. While the row says Paused, nothing is admitted, and a page
+ * that gets a slot or wakes up returns to the frontier. Repeated, it changes nothing. Returns false then, and if the crawl has
+ * ended, is being cancelled, or does not exist.
  */
-export async function setPaused(db: Database, id: string, paused: boolean): Promise<boolean> {
-  const { count } = await db.crawl.updateMany({
-    where: { id, status: { in: ['Running', 'Paused'] } },
-    data: { status: paused ? 'Paused' : 'Running' },
-  });
-  return count === 1;
+export async function applyCrawlOrder(db: Database, crawlId: string, order: CrawlOrder): Promise<boolean> {
+  const status = STATUS_AFTER[order.kind];
+  const effect = Prisma.sql`
+    CASE WHEN status::text = ${status} THEN ${NO_EFFECT} ELSE status || ' → ' || ${status} END`;
+  const target = { crawlId, domain: null };
+  const applied = await db.$executeRaw`
+    WITH crawl AS (
+      SELECT id, status FROM crawls WHERE id = ${crawlId} AND status IN ('Running', 'Paused') FOR NO KEY UPDATE),
+    recorded AS (${insertOrder(order, target, effect, Prisma.sql`FROM crawl`)} RETURNING crawl_id)
+    UPDATE crawls SET status = ${status}::crawl_status FROM recorded WHERE crawls.id = recorded.crawl_id`;
+  return applied === 1;
 }
 
 export async function endCrawl(

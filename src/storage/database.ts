@@ -21,11 +21,18 @@ export interface DatabaseOptions {
   forReports?: boolean;
   /** For tests that inspect the statements. */
   onStatement?: OnStatement;
+  /** Called when a statement of raw SQL has ended. */
+  onDuration?: (tookMs: number) => void;
 }
 
 export function openDatabase(
   databaseUrl: string,
-  { connections = 10, forReports = false, onStatement = () => {} }: DatabaseOptions = {},
+  {
+    connections = 10,
+    forReports = false,
+    onStatement = () => {},
+    onDuration = () => {},
+  }: DatabaseOptions = {},
 ): Database {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -40,7 +47,7 @@ export function openDatabase(
   pool.on('error', () => {});
   const adapter = new PrismaPg(pool, { disposeExternalPool: true });
   const client = new PrismaClient({ adapter, transactionOptions: TRANSACTIONS });
-  return overlay(client, createRawSql(pool, onStatement));
+  return overlay(client, createRawSql(pool, { onStatement, onDuration }));
 }
 
 /** `base` with some of its members replaced. A Prisma client is a proxy itself and cannot be copied. */

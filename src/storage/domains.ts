@@ -1,6 +1,7 @@
 /** The state of throttles, kept from one execution to the next. The gate in the same row is written by gate.ts. */
 
 import { type Gate, lastStartOf } from '../core/gate.ts';
+import type { CarriedOut } from '../core/order.ts';
 import {
   type DomainStats,
   emptyStats,
@@ -10,6 +11,7 @@ import {
 } from '../core/slot-protocol.ts';
 import type { Database } from './database.ts';
 import type { Domain } from './generated/client.ts';
+import { insertCarriedOut } from './orders.ts';
 
 /** Reads the row, and makes sure that writes of earlier executions are ignored from now on. */
 export async function openDomain(db: Database, name: string): Promise<OpenedDomain> {
@@ -21,31 +23,32 @@ export async function openDomain(db: Database, name: string): Promise<OpenedDoma
   return { stored: row.epoch > 1 ? storedDomainFromRow(row) : null, epoch: row.epoch };
 }
 
-/** A write with an older epoch is ignored: it would undo what the next execution of the throttle has learned. */
+/**
+ * A write with an older epoch is ignored, and returns false: it would undo what the next execution of the throttle has learned. A
+ * row that is older than the execution, or missing, was restored from a backup. Orders are recorded with what they have changed, or
+ * not at all.
+ */
 export async function saveDomain(
   db: Database,
   name: string,
   epoch: number,
   stored: StoredDomain,
-): Promise<void> {
-  await db.domain.updateMany({
-    where: { name, epoch },
-    data: {
-      revision: { increment: 1 },
-      validFrom: stored.validFrom,
-      minGapMs: stored.minGapMs,
-      delayMinMs: stored.delay?.minMs ?? null,
-      delayMaxMs: stored.delay?.maxMs ?? null,
-      paused: stored.paused,
-      backoffMs: stored.backoffMs,
-      blockedUntil: stored.blockedUntil === null ? null : new Date(stored.blockedUntil),
-      crawlDelays: stored.crawlDelays,
-      outages: Object.fromEntries(
-        Object.entries(stored.outages).map(([origin, outage]) => [origin, { ...outage }]),
-      ),
-      stats: { ...stored.stats },
-      updatedAt: new Date(),
-    },
+  orders: readonly CarriedOut[],
+): Promise<boolean> {
+  return db.inTransaction(async (tx) => {
+    await tx.$executeRaw`INSERT INTO domains (name) VALUES (${name}) ON CONFLICT DO NOTHING`;
+    const saved = await tx.$executeRaw`
+      UPDATE domains SET epoch = ${epoch}::int, revision = revision + 1, valid_from = ${stored.validFrom}::int, min_gap_ms = ${stored.minGapMs}::int,
+        delay_min_ms = ${stored.delay?.minMs ?? null}::int, delay_max_ms = ${stored.delay?.maxMs ?? null}::int,
+        paused = ${stored.paused}, backoff_ms = ${stored.backoffMs}::int,
+        blocked_until = ${stored.blockedUntil === null ? null : new Date(stored.blockedUntil)}::timestamptz,
+        crawl_delays = ${stored.crawlDelays}::jsonb, outages = ${stored.outages}::jsonb, stats = ${stored.stats}::jsonb,
+        updated_at = now()
+      WHERE name = ${name} AND epoch <= ${epoch}`;
+    if (saved === 0) return false;
+    const target = { crawlId: null, domain: name };
+    for (const order of orders) await tx.$executeRaw(insertCarriedOut(order, target));
+    return true;
   });
 }
 

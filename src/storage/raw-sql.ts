@@ -20,6 +20,12 @@ export interface RawSql extends Queries {
 /** Called with every statement before it is sent, BEGIN and COMMIT included. */
 export type OnStatement = (statement: { text: string; values: unknown[] }) => void;
 
+export interface StatementObserver {
+  onStatement: OnStatement;
+  /** Called when a statement has ended, BEGIN and COMMIT included. */
+  onDuration: (tookMs: number) => void;
+}
+
 /** Prepared statements per connection. Amble has far fewer; this only limits the damage of a mistake. */
 const MAX_PREPARED = 500;
 
@@ -43,14 +49,14 @@ export const IN_INDEX_ORDER = 'SET enable_sort = off';
 /** A page with 10,000 links on a busy machine takes less than this timeout. */
 const BEGIN = "BEGIN; SET LOCAL statement_timeout = '30s'";
 
-export function createRawSql(pool: pg.Pool, onStatement: OnStatement): RawSql {
-  const run = createRunner(onStatement);
+export function createRawSql(pool: pg.Pool, observer: StatementObserver): RawSql {
+  const run = createRunner(observer);
   return {
     ...createQueries((statement) => run(pool, statement)),
     async inTransaction(work) {
       for (let time = 1; ; time += 1) {
         try {
-          return await transaction(pool, onStatement, (client) =>
+          return await transaction(pool, observer, (client) =>
             work(createQueries((statement) => run(client, statement))),
           );
         } catch (error) {
@@ -64,13 +70,13 @@ export function createRawSql(pool: pg.Pool, onStatement: OnStatement): RawSql {
 
 async function transaction<T>(
   pool: pg.Pool,
-  onStatement: OnStatement,
+  observer: StatementObserver,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
   const send = (text: string) => {
-    onStatement({ text, values: [] });
-    return client.query(text);
+    observer.onStatement({ text, values: [] });
+    return timed(observer, () => client.query(text));
   };
   // A broken connection rejects the statement that is running, or the next one.
   const ignore = (): void => {};
@@ -130,7 +136,7 @@ function toSql(query: TemplateStringsArray | Prisma.Sql, values: readonly unknow
 }
 
 /** Prepares each statement under a name, so that Postgres parses it once per connection. */
-function createRunner(onStatement: OnStatement) {
+function createRunner(observer: StatementObserver) {
   const names = new Map<string, string>();
   const nameOf = (text: string): string | undefined => {
     const known = names.get(text);
@@ -140,8 +146,17 @@ function createRunner(onStatement: OnStatement) {
     return name;
   };
   return (on: pg.Pool | pg.PoolClient, { text, values }: Prisma.Sql): Promise<pg.QueryResult> => {
-    onStatement({ text, values });
+    observer.onStatement({ text, values });
     const name = nameOf(text);
-    return on.query({ text, values, ...(name === undefined ? {} : { name }) });
+    return timed(observer, () => on.query({ text, values, ...(name === undefined ? {} : { name }) }));
   };
+}
+
+async function timed<T>({ onDuration }: StatementObserver, query: () => Promise<T>): Promise<T> {
+  const sentAt = performance.now();
+  try {
+    return await query();
+  } finally {
+    onDuration(performance.now() - sentAt);
+  }
 }

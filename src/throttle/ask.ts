@@ -28,6 +28,11 @@ export function ask(state: ThrottleState, asked: Ask, now: number, random: () =>
   if (isBeingProbed(state, asked.origin)) {
     return wait(state, asked, now, now + PROBE_RETRY_MS, 'another page tries to reach the site');
   }
+  const openForMs = busyForMs(state, asked, now);
+  if (openForMs !== null) {
+    const retryAt = now + Math.max(MIN_RETRY_MS, openForMs);
+    return wait(state, asked, now, retryAt, 'another request is still open');
+  }
   const gapMs = minDelayFor(state, asked, random()).ms;
   const notBefore = nextSlot(state, asked, gapMs, now);
   const spacingMs = spacingFor(state, asked, gapMs);
@@ -44,6 +49,16 @@ export function ask(state: ThrottleState, asked: Ask, now: number, random: () =>
     isDueAt - state.config.horizonMs,
   );
   return wait(state, asked, now, retryAt, 'the next slots are reserved');
+}
+
+/**
+ * For how long the requests have been open that leave no room for another one; null: there may be room. They may well take as long
+ * again: pages that came earlier would be refused at the gate time after time, each time at the cost of a fetch.
+ */
+function busyForMs({ leases, busyAt }: ThrottleState, { concurrency }: Ask, now: number): number | null {
+  const open = leases.map(({ lease }) => lease.notBefore).filter((notBefore) => notBefore <= busyAt);
+  const last = open.toSorted((one, other) => one - other)[concurrency - 1];
+  return last === undefined ? null : now - last;
 }
 
 /** How many more slots may be reserved now. If none is, the next one may be, however far ahead it is. */

@@ -15,7 +15,7 @@ export { ask } from './ask.ts';
 export type { GapReason, ThrottleGap } from './gap.ts';
 export { minDelayFor } from './gap.ts';
 export { idleAt, isIdle, open, rulesOf, toStoredDomain } from './lifecycle.ts';
-export { pause, replan, reset, resume, setDelay } from './operator.ts';
+export { describeChange, pause, replan, reset, resume, setDelay } from './operator.ts';
 export { expire, release } from './release.ts';
 export { newThrottle, type ThrottleState } from './state.ts';
 export { parseOperatorDelay, validateAsk } from './validation.ts';

@@ -13,6 +13,7 @@ export function open(state: ThrottleState, { stored, epoch }: OpenedDomain, now:
   if (!stored) return;
   state.validFrom = stored.validFrom;
   state.version = Math.max(
+    state.version,
     stored.validFrom,
     ...Object.values(stored.outages).map(({ validFrom }) => validFrom),
   );

@@ -1,6 +1,9 @@
 /** What an operator may change while a domain is crawled. It applies at once, also to slots that are already reserved. */
 
-import type { DelayRange } from '../core/slot-protocol.ts';
+import { formatDelayRange } from '../core/duration.ts';
+import { formatDuration } from '../core/format.ts';
+import { NO_EFFECT } from '../core/order.ts';
+import type { DelayRange, StoredDomain } from '../core/slot-protocol.ts';
 import type { ThrottleState } from './state.ts';
 
 /** null removes the operator's delay. */
@@ -30,6 +33,22 @@ export function reset(state: ThrottleState, now: number): void {
   state.outages = {};
   state.lastReached = {};
   state.stats = { ...state.stats, averageDurationMs: null, recentResponses: [] };
+}
+
+type Rules = Omit<StoredDomain, 'stats'>;
+
+/** What an order has changed, for its record. */
+export function describeChange(before: Rules, after: Rules): string {
+  const facts = (rules: Rules): Array<[name: string, value: string]> => [
+    ['state', rules.paused ? 'paused' : 'open'],
+    ['delay', rules.delay === null ? 'none' : formatDelayRange(rules.delay)],
+    ['backoff', rules.backoffMs === 0 ? 'none' : formatDuration(rules.backoffMs)],
+    ['Retry-After', rules.blockedUntil === null ? 'none' : new Date(rules.blockedUntil).toISOString()],
+    ['origins down', Object.keys(rules.outages).join(' ') || 'none'],
+  ];
+  const is = new Map(facts(after));
+  const changes = facts(before).filter(([name, was]) => is.get(name) !== was);
+  return changes.map(([name, was]) => `${name} ${was} → ${is.get(name)}`).join(', ') || NO_EFFECT;
 }
 
 /**

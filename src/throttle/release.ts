@@ -27,6 +27,7 @@ export function release(state: ThrottleState, report: Release, now: number, rand
       break;
   }
   finish(state, open);
+  if (use.kind === 'unused' && use.busy) state.busyAt = now;
 }
 
 /** Ends leases without a report after their time. */
@@ -66,4 +67,5 @@ function plausibleStart({ grantedAt }: OpenLease, agoMs: number, now: number): n
 function finish(state: ThrottleState, { lease }: OpenLease): void {
   state.leases = state.leases.filter((open) => open.lease.id !== lease.id);
   state.stats.active = state.leases.length;
+  state.busyAt = 0;
 }

@@ -58,6 +58,8 @@ export interface ThrottleState {
   waiting: WaitingPage[];
   /** When the last request started, and the delay of its crawl after it: for planning only. */
   lastStart: { at: number; delayAfter: DelayRange } | null;
+  /** When the gate last refused a page because other requests were open. 0: a lease has ended since, or none was refused. */
+  busyAt: number;
   /** null: none. */
   operatorDelay: DelayRange | null;
   paused: boolean;
@@ -87,6 +89,7 @@ export function newThrottle(domain: string, config: ThrottleConfig): ThrottleSta
     leases: [],
     waiting: [],
     lastStart: null,
+    busyAt: 0,
     operatorDelay: null,
     paused: false,
     backoffMs: 0,

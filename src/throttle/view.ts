@@ -11,7 +11,7 @@ export interface ThrottleView {
   now: number;
   /** `loading`: its row has not been read yet, so nothing is answered. `down`: all of its known origins are. */
   phase: 'loading' | 'open' | 'paused' | 'blocked' | 'down';
-  /** The gap before the next request, and what makes it that long. */
+  /** The gap that is expected before the next request, ranges at their middle, and what makes it that long. */
   gapMs: number;
   gapReason: GapReason;
   operatorDelay: DelayRange | null;
@@ -55,7 +55,7 @@ export function slotOf({ leases, waiting }: ThrottleState, workflowId: string): 
 
 export function view(state: ThrottleState, now: number): ThrottleView {
   const reserved = state.leases.toSorted((one, other) => one.lease.notBefore - other.lease.notBefore);
-  const gap = minDelayFor(state, reserved[0]?.ask ?? null, 1);
+  const gap = minDelayFor(state, reserved[0]?.ask ?? null, 0.5);
   const blockedUntil = state.blockedUntil !== null && state.blockedUntil > now ? state.blockedUntil : null;
   return {
     domain: state.domain,

@@ -78,7 +78,7 @@ describe('when every workflow continues as new after a few events', () => {
     const start = throttleStart(amble.config, domain);
     const throttle = await amble.client.workflow.start<typeof DomainThrottle>('DomainThrottle', start);
     for (let seconds = 1; seconds <= 15; seconds += 1) {
-      await throttle.executeUpdate(setDelayUpdate, { args: [`${seconds}s`] });
+      await throttle.executeUpdate(setDelayUpdate, { args: [`${seconds}s`, null] });
       const written = async () =>
         (await amble.db.domain.findUnique({ where: { name: domain } }))?.delayMinMs ?? null;
       await expect.poll(written, { timeout: 20_000 }).toBe(seconds * 1_000);
@@ -97,7 +97,7 @@ describe('when every workflow continues as new after a few events', () => {
         const crawl = await rarelySwept.start({ seeds: [web.url('slow')], ...web.network });
         await expect.poll(() => web.arrivalsAt('slow', '/').length, { timeout: 20_000 }).toBe(1);
         if (way === 'by Temporal') await crawl.cancel();
-        else await crawl.executeUpdate(cancelCrawlUpdate);
+        else await crawl.executeUpdate(cancelCrawlUpdate, { args: [null] });
         expect(await crawl.result()).toMatchObject({ pages: { Cancelled: 1 } });
         expect(await runsOf(crawl.workflowId)).toBeGreaterThan(1);
         const { status } = await rarelySwept.db.crawl.findUniqueOrThrow({ where: { id: crawl.workflowId } });

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { objectName } from '../../src/worker/content-store.ts';
+import { openContentStore } from '../../src/worker/open-content-store.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, type Site, startWeb, type TestWeb } from '../support/web.ts';
 
@@ -67,6 +68,22 @@ it('a later crawl sends conditional requests; "not modified" is recorded, and th
   });
 });
 
+it('a copy that the content store no longer has is not confirmed, but fetched and stored again', async () => {
+  const site: Site = (path, { headers }) => {
+    if (path !== '/') return undefined;
+    if (headers['if-none-match'] === '"v1"') return { status: 304 };
+    return { headers: { etag: '"v1"' }, body: 'lost with the disk' };
+  };
+  const { crawlId } = await crawl({ site });
+  const { contentHash } = await pageAt(crawlId, web.url('site'));
+  const { contentStore } = amble.config;
+  if (contentHash === null || contentStore.kind !== 'directory') throw new Error('Nothing was stored.');
+  await rm(join(contentStore.path, objectName(contentHash)));
+  const again = await amble.crawl({ seeds: [web.url('site')], ...web.network });
+  expect(await pageAt(again.crawlId, web.url('site'))).toMatchObject({ status: 'Fetched', statusCode: 200 });
+  expect(await openContentStore(contentStore).has(contentHash)).toBe(true);
+});
+
 it('"not modified" without the nofollow header of the copy still means nofollow', async () => {
   const site: Site = (path, { headers }) => {
     if (path !== '/') return undefined;
@@ -113,9 +130,8 @@ it('types to keep are stored without being parsed', async () => {
   expect(pages).toEqual({ Fetched: 2, Rejected: 1 });
   const { contentHash, contentType, linksFound } = await pageAt(crawlId, web.url('site', '/a.pdf'));
   expect({ contentType, linksFound }).toEqual({ contentType: 'application/pdf', linksFound: 0 });
-  const key = contentHash ?? '';
-  const file = await readFile(join(amble.config.contentDir, key.slice(0, 2), key.slice(2, 4), `${key}.gz`));
-  expect(gunzipSync(file).toString()).toBe('%PDF <a href="/no">no</a>');
+  const stored = await openContentStore(amble.config.contentStore).get(contentHash ?? '');
+  expect(stored.toString()).toBe('%PDF <a href="/no">no</a>');
 });
 
 it('credentials in a link or a redirect are neither sent nor stored', async () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { throttleId } from '../../workflows/ids.ts';
+import { setDelayUpdate } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { shortGapsOnArrival } from '../support/gaps.ts';
 import { flatSite, startWeb } from '../support/web.ts';
@@ -58,6 +60,28 @@ describe('one throttle per domain', () => {
       await amble.crawl({ seeds: [web.url('slow')], ...web.network, delay: '50ms' });
       expect(web.arrivals.map(({ path }) => path).slice(0, 2)).toEqual(['/robots.txt', '/']);
       expect(shortGapsOnArrival(web.arrivals, () => 400)).toEqual([]);
+    } finally {
+      await web.stop();
+    }
+  });
+
+  it('reads its row again if a later execution has opened it, as after a restore of Temporal', async () => {
+    const web = await startWeb({ restored: flatSite(5) });
+    const domain = web.name('restored');
+    try {
+      const crawl = amble.crawl({ seeds: [web.url('restored')], ...web.network, delay: '300ms' });
+      await expect.poll(() => web.arrivals.length, { timeout: 30_000, interval: 10 }).toBeGreaterThan(2);
+      // Leases of this version are void from now on.
+      await amble.db.$executeRaw`UPDATE domains SET epoch = epoch + 1, valid_from = 5 WHERE name = ${domain}`;
+      await amble.client.workflow
+        .getHandle(throttleId(domain))
+        .executeUpdate(setDelayUpdate, { args: ['200ms', null] });
+      expect(await crawl).toMatchObject({ pages: { Fetched: 6 } });
+      expect(await amble.db.order.findMany({ where: { domain } })).toMatchObject([{ kind: 'delay' }]);
+      expect(await amble.db.domain.findUnique({ where: { name: domain } })).toMatchObject({
+        ...{ epoch: 3, validFrom: 5, delayMinMs: 200 },
+      });
+      expect(shortGapsOnArrival(web.arrivals, () => 200)).toEqual([]);
     } finally {
       await web.stop();
     }

@@ -198,7 +198,7 @@ it('a Retry-After for a page that is being cancelled reaches the throttle, and i
   });
   const crawl = await amble.start({ seeds: [web.url('site')], ...web.network });
   faults.beforeSignalFails = async () => {
-    await crawl.executeUpdate(cancelCrawlUpdate);
+    await crawl.executeUpdate(cancelCrawlUpdate, { args: [null] });
     const page = await amble.db.page.findFirstOrThrow({ where: { crawlId: crawl.workflowId } });
     const id = pageWorkflowId(crawl.workflowId, {
       ...page,

@@ -3,10 +3,13 @@
  * behind a proxy that can be cut, a disk that can be filled, and worker processes of the build. This process starts all of it,
  * and restarts it on the same ports with the same data.
  */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { packageRoot } from '../../src/core/package-root.ts';
 import { homeAt } from '../../src/embedded/home.ts';
@@ -45,6 +48,10 @@ export interface Engine {
   /** kill -9, and not started again before `start`. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** While it is down: copies its data ... */
+  backUp(): Promise<void>;
+  /** ... or replaces its data by that copy. */
+  restore(): Promise<void>;
 }
 
 export interface LabWorker {
@@ -107,7 +114,7 @@ async function setUp(
   closers.push(disk.remove);
   await writeFile(
     join(directory, 'amble.config.json'),
-    JSON.stringify({ ...SETTINGS, ...settings, contentDir: disk.path }),
+    JSON.stringify({ ...SETTINGS, ...settings, contentStore: disk.path }),
   );
   const quiet = (): void => {};
   const binary = process.env.AMBLE_TEMPORAL_BINARY;
@@ -192,12 +199,14 @@ async function setUp(
         start: async () => {
           await ensureTemporal(home, { namespace, binary, notify: quiet });
         },
+        ...copiesOf(['', '-wal', '-shm'].map((part) => `${home.temporal.database}${part}`)),
       },
       postgres: {
         kill: () => killRecorded(home.postgres.record),
         start: async () => {
           await ensurePostgres(home, quiet);
         },
+        ...copiesOf([home.postgres.data]),
       },
     },
     workers,
@@ -215,6 +224,22 @@ async function isReady({ name, process }: LabWorker): Promise<void> {
     throw new Error(`${name} was not ready in time.`);
   });
   await Promise.race([process.waitForStderr(/Worker ready/), late]);
+}
+
+/** Owners are kept: Postgres refuses data that another user owns. */
+function copiesOf(paths: readonly string[]): Pick<Engine, 'backUp' | 'restore'> {
+  const copy = async (from: string, to: string): Promise<void> => {
+    await rm(to, { recursive: true, force: true });
+    if (existsSync(from)) await promisify(execFile)('cp', ['--archive', from, to]);
+  };
+  return {
+    backUp: async () => {
+      for (const path of paths) await copy(path, `${path}.backup`);
+    },
+    restore: async () => {
+      for (const path of paths) await copy(`${path}.backup`, path);
+    },
+  };
 }
 
 async function killRecorded(record: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Connection } from '@temporalio/client';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { isDatabaseUnavailable } from '../../src/storage/database-unavailable.ts';
-import { connectTemporal } from '../../src/worker/temporal-connection.ts';
+import { connectTemporal } from '../../src/temporal/connection.ts';
 import { testEngines } from '../support/engines.ts';
 import { startWire, type Wire } from './wire.ts';
 
@@ -23,7 +23,7 @@ afterEach(async () => {
 test('a Temporal client detects a silent connection and retries on a new one', async () => {
   const { temporalAddress, namespace } = testEngines();
   wire = await startWire(Number(new URL(`tcp://${temporalAddress}`).port));
-  connection = await connectTemporal(`127.0.0.1:${wire.port}`, KEEPALIVE);
+  connection = await connectTemporal({ address: `127.0.0.1:${wire.port}` }, KEEPALIVE);
   const ask = () => connection?.workflowService.describeNamespace({ namespace });
   await ask();
   wire.swallow();

@@ -102,13 +102,19 @@ export const EVIDENCE = {
     'local persistPage',
     'canceled',
   ],
-  'cancelled.crawl': ['cancel requested', 'scheduled cancelPages', 'completed cancelPages', 'canceled'],
+  'cancelled.crawl': [
+    'cancel requested',
+    'local applyCrawlOrders',
+    'scheduled cancelPages',
+    'completed cancelPages',
+    'canceled',
+  ],
   /** Paused and resumed; the throttle is also given another delay and reset. */
   'operated.crawl': [
     'update pause',
-    'local setCrawlStatus',
+    'local applyCrawlOrders',
     'update resume',
-    'local setCrawlStatus',
+    'local applyCrawlOrders',
     'completed',
   ],
   'operated.throttle': [

@@ -161,16 +161,16 @@ describe('with usual settings', () => {
     onWeb(flatSite(3), async () => {
       const crawl = await amble.start({ ...seeds('/'), delay: '700ms' });
       await expect.poll(() => web.arrivalsAt('site', '/').length, SOON).toBe(1);
-      await throttle().executeUpdate(pauseUpdate);
+      await throttle().executeUpdate(pauseUpdate, { args: [null] });
       const waiting = async () => (await throttle().query(stateQuery)).waiting;
       await expect.poll(waiting, SOON).toBe(3);
-      await crawl.executeUpdate(pauseCrawlUpdate);
-      await throttle().executeUpdate(setDelayUpdate, { args: ['400ms'] });
-      await throttle().executeUpdate(resumeUpdate);
+      await crawl.executeUpdate(pauseCrawlUpdate, { args: [null] });
+      await throttle().executeUpdate(setDelayUpdate, { args: ['400ms', null] });
+      await throttle().executeUpdate(resumeUpdate, { args: [null] });
       const stopped = { where: { crawlId: crawl.workflowId, reason: 'the crawl is paused' } };
       await expect.poll(() => amble.db.page.count(stopped), SOON).toBe(3);
-      await throttle().executeUpdate(resetUpdate);
-      await crawl.executeUpdate(resumeCrawlUpdate);
+      await throttle().executeUpdate(resetUpdate, { args: [null] });
+      await crawl.executeUpdate(resumeCrawlUpdate, { args: [null] });
       await crawl.result();
       await keep('operated.crawl', await historyOf(crawl.workflowId));
       await keep('operated.throttle', await historyOf(throttle().workflowId));

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { startCancelling } from '../../src/storage/frontier/cancel.ts';
-import { atOnce, inARace, numbered, startCrawl, useDatabase } from './support.ts';
+import { atOnce, giveOrder, inARace, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
@@ -113,7 +112,7 @@ test('one call admits at most 200 pages, shared evenly by the domains; the next 
 test('nothing is admitted to a crawl that is not running', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(3));
-  await startCancelling(db(), crawl.id);
+  await giveOrder(db(), crawl.id, 'cancel');
   expect(await crawl.admit()).toEqual([]);
   expect(await crawl.statuses()).toEqual({ Pending: 3 });
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { endCrawl, findCrawl, openCrawl, readCrawl } from '../../src/storage/crawls.ts';
-import { startCancelling } from '../../src/storage/frontier/cancel.ts';
-import { atOnce, plainSeed, SETTINGS, useDatabase } from './support.ts';
+import { atOnce, giveOrder, plainSeed, SETTINGS, useDatabase } from './support.ts';
 
 const db = useDatabase();
 
@@ -53,7 +52,7 @@ test('a crawl ends once, with its first reason', async () => {
   await open('ended');
   await endCrawl(db(), 'ended', 'Completed', null);
   await endCrawl(db(), 'ended', 'Failed', 'too late');
-  await startCancelling(db(), 'ended');
+  await giveOrder(db(), 'ended', 'cancel');
   const row = await db().crawl.findUniqueOrThrow({ where: { id: 'ended' } });
   expect(row).toMatchObject({ status: 'Completed', reason: null, finishedAt: expect.any(Date) });
 });

@@ -14,6 +14,7 @@ test('a long wait leaves the window, and another page is admitted', async () => 
   expect(await crawl.record(page, { report: failure(), retryAt })).toEqual({
     continues: true,
     domains: ['a.test'],
+    became: { url: page?.url, domain: 'a.test', status: 'Waiting' },
   });
   expect(await crawl.page(page?.url ?? '')).toMatchObject({
     status: 'Waiting',
@@ -42,6 +43,7 @@ test('a deferral without an attempt does not count as one', async () => {
   expect(await deferWithoutAttempt(db(), crawl.settings, page.pageId, wait)).toEqual({
     continues: true,
     domains: ['a.test'],
+    became: { url: page?.url, domain: 'a.test', status: 'Waiting' },
   });
   expect(await crawl.page(page.url)).toMatchObject({
     status: 'Waiting',

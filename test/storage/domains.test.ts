@@ -24,7 +24,7 @@ const learned: StoredDomain = {
 /** A domain whose last throttle stored this. */
 async function leave(name: string, stored: StoredDomain): Promise<void> {
   const { epoch } = await open(name);
-  await saveDomain(db(), name, epoch, stored);
+  await saveDomain(db(), name, epoch, stored, []);
 }
 
 test('a new domain has nothing stored', async () => {
@@ -48,6 +48,14 @@ test('if several open the row at once, each has an epoch of its own', async () =
 test('an execution that was followed by another can no longer write', async () => {
   const old = await open('d.test');
   await leave('d.test', learned);
-  await saveDomain(db(), 'd.test', old.epoch, { ...learned, paused: false });
+  expect(await saveDomain(db(), 'd.test', old.epoch, { ...learned, paused: false }, [])).toBe(false);
   expect((await open('d.test')).stored).toEqual(learned);
+});
+
+test('an execution that is newer than its row writes it, and adds a missing row', async () => {
+  await open('e.test');
+  for (const name of ['e.test', 'f.test']) {
+    expect(await saveDomain(db(), name, 3, learned, [])).toBe(true);
+    expect(await open(name)).toEqual({ stored: learned, epoch: 4 });
+  }
 });

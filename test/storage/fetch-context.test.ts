@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { setPaused } from '../../src/storage/crawls.ts';
+import { openDomain } from '../../src/storage/domains.ts';
+import { readGate } from '../../src/storage/gate.ts';
 import { readFetchContext } from '../../src/storage/pages/fetch-context.ts';
 import { lookUpRobots, readRobotsRow, saveRobotsRules } from '../../src/storage/robots.ts';
-import { HOUR_MS, startCrawl, success, useDatabase } from './support.ts';
+import { giveOrder, HOUR_MS, startCrawl, success, useDatabase } from './support.ts';
 
 const db = useDatabase();
 const reader = { domain: 'a.test', agent: 'Amble' };
@@ -12,12 +13,23 @@ test('a fetch learns whether its crawl is running, paused or unknown', async () 
   const crawl = await startCrawl(db());
   expect(await read(crawl.id, 'http://new.test/')).toEqual({
     crawlStatus: 'Running',
+    excludedBy: null,
     robots: null,
     copy: null,
+    gate: null,
   });
-  await setPaused(db(), crawl.id, true);
+  await giveOrder(db(), crawl.id, 'pause');
   expect(await read(crawl.id, 'http://new.test/')).toMatchObject({ crawlStatus: 'Paused' });
   expect(await read('nobody', 'http://new.test/')).toMatchObject({ crawlStatus: 'unknown' });
+});
+
+test('a fetch learns the state of the gate of its domain', async () => {
+  const crawl = await startCrawl(db());
+  await openDomain(db(), reader.domain);
+  const { gate } = await read(crawl.id, 'http://a.test/');
+  const now = expect.any(Number);
+  expect({ ...gate, now }).toEqual({ ...(await readGate(db(), reader.domain)), now });
+  expect(gate?.now).toBeGreaterThan(Date.now() - HOUR_MS);
 });
 
 test('a fetch learns the state of the robots.txt of its origin', async () => {

@@ -3,15 +3,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOpen, OUTCOMES } from '../../src/core/outcome.ts';
 import { isRetryable } from '../../src/core/retry-policy.ts';
-import { readCrawl, setPaused } from '../../src/storage/crawls.ts';
-import { cancelIdlePages, startCancelling } from '../../src/storage/frontier/cancel.ts';
-import { admitDue, cancelBeyondBudget, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';
+import { foldChanges } from '../../src/storage/counts.ts';
+import { readCrawl } from '../../src/storage/crawls.ts';
+import { cancelIdlePages } from '../../src/storage/frontier/cancel.ts';
+import { admitDue, cancelBeyondBudget, findStalled } from '../../src/storage/frontier/sweep.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
 import { closePage } from '../../src/storage/pages/record-attempt.ts';
 import { touchPage } from '../../src/storage/pages/touch-page.ts';
+import { countPages } from '../../src/storage/reports/counts.ts';
 import {
   failure,
+  giveOrder,
   HOUR_MS,
   linksTo,
   numbered,
@@ -103,13 +106,14 @@ async function perform(crawl: TestCrawl, pages: readonly Page[], step: Step): Pr
     return;
   }
   if (step.kind === 'pause' || step.kind === 'resume') {
-    expect(await setPaused(db(), crawl.id, step.kind === 'pause')).toBe(true);
+    expect(await giveOrder(db(), crawl.id, step.kind)).toBe(true);
     return;
   }
   if (step.kind === 'sweep') {
     await admitDue(db(), crawl.id, crawl.settings, by);
     await findStalled(db(), crawl.id, async () => step.longWait);
     await cancelBeyondBudget(db(), crawl.id);
+    await foldChanges(db(), crawl.id);
     return;
   }
   const candidates = pages.filter(({ status }) => status === (step.kind === 'wake' ? 'Waiting' : 'Queued'));
@@ -191,6 +195,8 @@ function expectHostBounds({ settings: { traps } }: TestCrawl, pages: readonly Pa
 async function expectBalance(crawl: TestCrawl, pages: readonly Page[]): Promise<void> {
   const { pages: byStatus, found } = await countPages(db(), crawl.id);
   expect(found).toBe(pages.length);
+  for (const [status, count] of Object.entries(byStatus))
+    expect(count).toBe(pages.filter((page) => page.status === status).length);
   expect(Object.values(byStatus).reduce((sum, count) => sum + count, 0)).toBe(found);
 
   const { Queued = 0, Waiting = 0, Fetched = 0 } = byStatus;
@@ -203,13 +209,13 @@ async function expectBalance(crawl: TestCrawl, pages: readonly Page[]): Promise<
 }
 
 async function cancel(crawl: TestCrawl): Promise<void> {
-  await startCancelling(db(), crawl.id);
+  await giveOrder(db(), crawl.id, 'cancel');
   expect(await cancelIdlePages(db(), crawl.id, async () => false)).toBe(0);
 }
 
 /** If every page succeeds from now on, the crawl ends. */
 async function fetchTheRest(crawl: TestCrawl): Promise<void> {
-  expect(await setPaused(db(), crawl.id, false)).toBe(true);
+  expect(await giveOrder(db(), crawl.id, 'resume')).toBe(true);
   for (let round = 0; round < WEB.length; round += 1) {
     await crawl.letTimePass(2 * HOUR_MS);
     await admitDue(db(), crawl.id, crawl.settings, `${crawl.id}:rest:${round}`);

@@ -3,9 +3,10 @@ import type { Entry } from '../../src/core/gate.ts';
 import { emptyStats, type StoredDomain } from '../../src/core/slot-protocol.ts';
 import { openDomain, readDomain, saveDomain } from '../../src/storage/domains.ts';
 import { leaveGate, passGate, recordStarted } from '../../src/storage/gate.ts';
-import { atOnce, useDatabase } from './support.ts';
+import { atOnce, readingOf, useDatabase } from './support.ts';
 
-const db = useDatabase();
+const sent: string[] = [];
+const db = useDatabase(({ text }) => sent.push(text.trim().split(' ')[0] ?? ''));
 
 const STORED: StoredDomain = {
   validFrom: 0,
@@ -61,13 +62,14 @@ test('the gap counts from the reported start, on the clock of the database', asy
   if (again.kind !== 'wait') throw new Error(again.kind);
   expect(again.ms).toBeGreaterThan(55_000);
   expect(again.ms).toBeLessThanOrEqual(60_005);
-  expect((await readDomain(db(), 'gap.test'))?.lastStart).toBeGreaterThanOrEqual(first.now);
+  expect((await readDomain(db(), 'gap.test'))?.lastStart).toBeGreaterThanOrEqual(first.openedAt);
 });
 
 test('a request that was never sent does not close the gate', async () => {
   await openDomain(db(), 'unused.test');
   await passGate(db(), 'unused.test', entry('first'));
-  await leaveGate(db(), 'unused.test', 'first', { kind: 'unused' });
+  expect(await leaveGate(db(), 'unused.test', 'first', { kind: 'unused' })).toBe(true);
+  expect(await leaveGate(db(), 'unused.test', 'never seen', { kind: 'lost' })).toBe(false);
   expect((await passGate(db(), 'unused.test', entry('next'))).kind).toBe('go');
 });
 
@@ -77,17 +79,74 @@ test('what the throttle saves applies at once, and saving does not change the ga
   expect((await passGate(db(), 'rules.test', passed)).kind).toBe('go');
   await leaveGate(db(), 'rules.test', 'first', { kind: 'started', agoMs: 0 });
   const next = entry('next', { minGapMs: 0, delayAfterMs: 0 });
-  await saveDomain(db(), 'rules.test', epoch, { ...STORED, minGapMs: 30_000 });
+  await saveDomain(db(), 'rules.test', epoch, { ...STORED, minGapMs: 30_000 }, []);
   expect((await passGate(db(), 'rules.test', next)).kind).toBe('wait');
-  await saveDomain(db(), 'rules.test', epoch, { ...STORED, paused: true });
+  await saveDomain(db(), 'rules.test', epoch, { ...STORED, paused: true }, []);
   expect(await passGate(db(), 'rules.test', next)).toMatchObject({ reason: 'the domain is paused' });
   const outage = { since: 1, until: 2, failures: 1, error: 'Refused.', validFrom: 5 };
-  await saveDomain(db(), 'rules.test', epoch, { ...STORED, outages: { 'https://a.test': outage } });
+  await saveDomain(db(), 'rules.test', epoch, { ...STORED, outages: { 'https://a.test': outage } }, []);
   expect((await passGate(db(), 'rules.test', next)).kind).toBe('void');
-  expect((await passGate(db(), 'rules.test', { ...next, version: 5 })).kind).toBe('go');
+  // Within a few milliseconds of the first request it has to wait.
+  expect((await passGate(db(), 'rules.test', { ...next, version: 5 })).kind).not.toBe('void');
 });
 
-test('a domain that is not on record lets nothing pass', async () => {
-  expect(await passGate(db(), 'unknown.test', entry('first'))).toMatchObject({ kind: 'void' });
-  await leaveGate(db(), 'unknown.test', 'first', { kind: 'lost' });
+test('a domain that a restored database does not know is put on record by its next request', async () => {
+  await leaveGate(db(), 'unknown.test', 'before', { kind: 'lost' });
+  expect((await passGate(db(), 'unknown.test', entry('first'))).kind).toBe('go');
+  expect((await readDomain(db(), 'unknown.test'))?.lastStart).not.toBeNull();
+});
+
+test('who knows the row passes and leaves with one statement each', async () => {
+  await openDomain(db(), 'known.test');
+  const known = await readingOf(db(), 'known.test');
+  sent.length = 0;
+  const passed = await passGate(db(), 'known.test', entry('first'), known);
+  if (passed.kind !== 'go') throw new Error(passed.kind);
+  expect(await leaveGate(db(), 'known.test', 'first', { kind: 'unused' }, passed.reading)).toBe(true);
+  expect(sent).toEqual(['UPDATE', 'UPDATE']);
+  expect((await readingOf(db(), 'known.test')).row.gate.open).toEqual([]);
+});
+
+test('a row that has changed since is read again', async () => {
+  const { epoch } = await openDomain(db(), 'changed.test');
+  const known = await readingOf(db(), 'changed.test');
+  await saveDomain(db(), 'changed.test', epoch, { ...STORED, paused: true }, []);
+  const paused = { kind: 'void', reason: 'the domain is paused' };
+  expect(await passGate(db(), 'changed.test', entry('first'), known)).toMatchObject(paused);
+  const knownAsPaused = await readingOf(db(), 'changed.test');
+  await saveDomain(db(), 'changed.test', epoch, STORED, []);
+  const passed = await passGate(db(), 'changed.test', entry('first'), knownAsPaused);
+  if (passed.kind !== 'go') throw new Error(passed.kind);
+  await saveDomain(db(), 'changed.test', epoch, { ...STORED, minGapMs: 30_000 }, []);
+  await leaveGate(db(), 'changed.test', 'first', { kind: 'started', agoMs: 0 }, passed.reading);
+  const { row } = await readingOf(db(), 'changed.test');
+  expect(row.rules.minGapMs).toBe(30_000);
+  expect(row.gate.open).toEqual([]);
+});
+
+test('who knows when the gap is over need not read the row again', async () => {
+  await openDomain(db(), 'soon.test');
+  const short = { minGapMs: 100, delayAfterMs: 100 };
+  await passGate(db(), 'soon.test', entry('first', short));
+  await leaveGate(db(), 'soon.test', 'first', { kind: 'started', agoMs: 0 });
+  const { row } = await readingOf(db(), 'soon.test');
+  let now = row.now;
+  const clock = { atLeast: () => now, atMost: () => now };
+  sent.length = 0;
+  const early = await passGate(db(), 'soon.test', entry('next', short), { row, clock });
+  if (early.kind !== 'wait') throw new Error(early.kind);
+  now += early.ms;
+  expect((await passGate(db(), 'soon.test', entry('next', short), early.reading)).kind).toBe('go');
+  expect(sent).toEqual(['UPDATE']);
+});
+
+test('a worker whose clock was set asks the database for the time', async () => {
+  await openDomain(db(), 'set.test');
+  const passed = await passGate(db(), 'set.test', entry('first'));
+  if (passed.kind !== 'go') throw new Error(passed.kind);
+  const hourLater = passed.openedAt + 3_600_000;
+  const known = { ...passed.reading, clock: { atLeast: () => passed.openedAt, atMost: () => hourLater } };
+  await leaveGate(db(), 'set.test', 'first', { kind: 'started', agoMs: 0, closeMs: 1_000 }, known);
+  const { row } = await readingOf(db(), 'set.test');
+  expect(row.gate.delayUntil).toBeLessThan(hourLater - 1_800_000);
 });

@@ -18,6 +18,18 @@ test('the same URL in two crawls is two pages', async () => {
   for (const crawl of crawls) expect(await crawl.urls()).toEqual(['http://a.test/']);
 });
 
+test('an id is not given to another page after an older state of the database was restored', async () => {
+  const crawl = await startCrawl(db());
+  await crawl.add('http://a.test/since');
+  const { id } = await crawl.page('http://a.test/since');
+  // What a backup from before does, a second later or more.
+  await db().$executeRaw`DELETE FROM pages WHERE id = ${id}`;
+  await db()
+    .$queryRaw`SELECT setval('pages_id_seq', (SELECT last_value FROM pages_id_seq), false), pg_sleep(1)`;
+  await crawl.add('http://a.test/other');
+  expect((await crawl.page('http://a.test/other')).id).not.toBe(id);
+});
+
 test('20 pages with the same 500 links in different order are recorded at once without a deadlock', async () => {
   const crawl = await startCrawl(db());
   await crawl.add(...numbered(20));

@@ -2,19 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
+import type { CrawlOrder } from '../../src/core/activities.ts';
 import type { AttemptReport } from '../../src/core/attempt.ts';
 import type { AdmittedPage } from '../../src/core/page-input.ts';
 import type { CrawlSettings, Seed } from '../../src/core/settings.ts';
-import { openCrawl } from '../../src/storage/crawls.ts';
+import { applyCrawlOrder, openCrawl } from '../../src/storage/crawls.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { type Admission, admit } from '../../src/storage/frontier/admit.ts';
 import { insertPages, newPage } from '../../src/storage/frontier/insert-pages.ts';
-import { countPages } from '../../src/storage/frontier/sweep.ts';
+import { type GateReading, readGate } from '../../src/storage/gate.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
 import type { Recorded } from '../../src/storage/pages/page-row.ts';
 import { type AttemptToRecord, recordAttempt } from '../../src/storage/pages/record-attempt.ts';
 import type { OutLink } from '../../src/storage/pages/register-links.ts';
 import type { OnStatement, Queries } from '../../src/storage/raw-sql.ts';
+import { countPages } from '../../src/storage/reports/counts.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
 import { freshDatabase, type TestDatabase } from '../support/engines.ts';
 
@@ -285,4 +287,17 @@ async function countWaiting(db: Database): Promise<number> {
     SELECT count(*)::int AS waiting FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   return row?.waiting ?? 0;
+}
+
+/** As an operator gives it. Returns whether the crawl accepted it. */
+export function giveOrder(db: Database, crawlId: string, kind: CrawlOrder['kind']): Promise<boolean> {
+  const origin = { channel: 'cli', by: 'tester', reason: null } as const;
+  return applyCrawlOrder(db, crawlId, { id: randomUUID(), kind, origin });
+}
+
+/** The gate of a domain as a worker knows it whose clocks are exact. */
+export async function readingOf(db: Database, domain: string): Promise<GateReading> {
+  const row = await readGate(db, domain);
+  if (row === null) throw new Error(`${domain} is not on record`);
+  return { row, clock: { atLeast: () => row.now, atMost: () => row.now } };
 }

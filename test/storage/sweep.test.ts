@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { startCancelling } from '../../src/storage/frontier/cancel.ts';
-import { admitDue, countPages, findStalled } from '../../src/storage/frontier/sweep.ts';
+import { admitDue, findStalled } from '../../src/storage/frontier/sweep.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
 import { touchPage } from '../../src/storage/pages/touch-page.ts';
-import { failure, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase } from './support.ts';
+import { countPages } from '../../src/storage/reports/counts.ts';
+import { failure, giveOrder, HOUR_MS, inOneHour, numbered, startCrawl, useDatabase } from './support.ts';
 
 const db = useDatabase();
 const MINUTE_MS = 60_000;
@@ -12,6 +12,13 @@ test('a sweep admits pages for which there is room, in every domain', async () =
   const crawl = await startCrawl(db(), { window: 2 });
   await crawl.add(...numbered(3, 'a.test'), ...numbered(3, 'b.test'));
   expect(await admitDue(db(), crawl.id, crawl.settings, 'sweep 1')).toHaveLength(4);
+});
+
+test('a sweep admits no more pages than it may, and each domain gets its share', async () => {
+  const crawl = await startCrawl(db(), { window: 8 });
+  await crawl.add(...numbered(8, 'a.test'), ...numbered(8, 'b.test'));
+  const admitted = await admitDue(db(), crawl.id, crawl.settings, 'a sweep of four', 4);
+  expect(admitted.map(({ domain }) => domain).toSorted()).toEqual(['a.test', 'a.test', 'b.test', 'b.test']);
 });
 
 test('untouched pages are started again if their workflow is gone, and left alone if it runs', async () => {
@@ -84,7 +91,7 @@ test('touching a page returns whether it still has work to do', async () => {
     crawlOver: false,
   });
   expect(await touchPage(db(), '999999999', MINUTE_MS)).toEqual({ continues: false, crawlOver: false });
-  await startCancelling(db(), crawl.id);
+  await giveOrder(db(), crawl.id, 'cancel');
   expect(await touchPage(db(), open?.pageId ?? '', MINUTE_MS)).toEqual({ continues: false, crawlOver: true });
 });
 
@@ -97,6 +104,5 @@ test('found is the sum of all statuses', async () => {
   expect(await countPages(db(), crawl.id)).toEqual({
     pages: { Fetched: 1, Waiting: 1, Queued: 1, Pending: 3 },
     found: 6,
-    open: 5,
   });
 });

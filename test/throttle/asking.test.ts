@@ -65,6 +65,34 @@ describe('a page that asks', () => {
     expect(slots(state, ['c'], { concurrency: 2 })).toEqual([15]);
   });
 
+  test('waits as long again as the request that keeps others from the gate is open', () => {
+    const state = openThrottle();
+    slots(state, ['slow', 'refused'], { delay: fixed(1_000) });
+    const refused = state.leases[1]?.lease.id ?? '';
+    const now = NOON + 4_000;
+    release(state, { leaseId: refused, use: { kind: 'unused', busy: true } }, now, middle);
+    expect(asked(state, 'next', now)).toMatchObject({ kind: 'later', retryAt: now + 4_000 });
+    expect(asked(state, 'next', now + 4_000)).toMatchObject({ kind: 'later', retryAt: now + 12_000 });
+  });
+
+  test('gets a slot as soon as the request that kept others from the gate has ended', () => {
+    const state = openThrottle();
+    const [slow = '', refused = ''] = ['slow', 'refused'].map(
+      (ticket) => granted(state, anAsk(ticket), NOON).id,
+    );
+    const now = NOON + 14_000;
+    release(state, { leaseId: refused, use: { kind: 'unused', busy: true } }, now, middle);
+    release(state, { leaseId: slow, use: startedNow('broken', { agoMs: 14_000 }) }, now, middle);
+    expect(granted(state, anAsk('next'), now).notBefore).toBe(now);
+  });
+
+  test('gets a slot if only one of the concurrent requests is slow', () => {
+    const state = openThrottle();
+    const [, refused = ''] = ['slow', 'refused'].map((ticket) => granted(state, anAsk(ticket), NOON).id);
+    release(state, { leaseId: refused, use: { kind: 'unused', busy: true } }, NOON + 14_000, middle);
+    expect(asked(state, 'next', NOON + 14_000, { concurrency: 2 })).toMatchObject({ kind: 'granted' });
+  });
+
   test('right after robots.txt gets the next slot, whatever is reserved', () => {
     const state = openThrottle();
     slots(state, ['a', 'b', 'c']);

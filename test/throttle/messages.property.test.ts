@@ -46,6 +46,7 @@ const asks = fc
 
 const uses: fc.Arbitrary<LeaseUse> = fc.oneof(
   fc.constant<LeaseUse>({ kind: 'unused' }),
+  fc.constant<LeaseUse>({ kind: 'unused', busy: true }),
   fc.constant<LeaseUse>({ kind: 'lost' }),
   fc.record({
     kind: fc.constant('started' as const),

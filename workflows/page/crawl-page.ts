@@ -3,11 +3,13 @@
  * Every wait is a durable timer; a waiting page uses no worker.
  */
 import { CancellationScope, continueAsNew, isCancellation, setHandler, sleep } from '@temporalio/workflow';
-import type { FetchOutcome, FetchResult } from '../../src/core/activities.ts';
+import type { FetchOutcome, FetchResult, PageSummary } from '../../src/core/activities.ts';
 import { type AttemptReport, type RequestRecord, reportWithoutRequest } from '../../src/core/attempt.ts';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
+import type { Outcome, PageStatus } from '../../src/core/outcome.ts';
 import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
-import { isRetryable, retryDelayMs } from '../../src/core/retry-policy.ts';
+import { INTERNAL_COST, isRetryable, retryDelayMs } from '../../src/core/retry-policy.ts';
+import { OutcomeLabel } from '../labels.ts';
 import { robotsHopQuery } from '../messages.ts';
 import { runStep } from '../run-step.ts';
 import { fetchWithLease } from './fetch-with-lease.ts';
@@ -15,23 +17,31 @@ import { finalFailureReason, persistAttempt } from './persist-attempt.ts';
 import { type GrantedSlot, type NoSlot, SlotClient, type SlotRequest } from './slot-client.ts';
 import { persistEvent, persistRequest, sleepUntil } from './steps.ts';
 
-/** Fetches that may be lost, or fail because of a bug, before the page is charged an attempt for them. */
-const MAX_INTERNAL_ERRORS = 3;
-
 /** After this many refused leases in a row a worker is slow: pause before the next ask. */
 const REFUSALS_BEFORE_PAUSE = 3;
 
-export async function CrawlPage(input: PageInput): Promise<void> {
+/** What people read in Temporal once the workflow has ended. */
+export interface PageResult extends Omit<PageSummary, 'status'> {
+  /** null: an earlier run of the same step had recorded the page. */
+  status: PageStatus | null;
+  /** Of the last attempt; null: there was none. */
+  outcome: Outcome | null;
+  attempts: number;
+}
+
+export async function CrawlPage(input: PageInput): Promise<PageResult> {
   const slots = new SlotClient(input);
   const visit = new PageVisit(input, slots);
   try {
     await visit.run();
+    return visit.result();
   } catch (error) {
     if (!isCancellation(error)) {
       const reason = finalFailureReason(error);
       if (reason === null) throw error;
-      await persistEvent(input, { kind: 'ended', status: 'Failed', reason, ...visit.unrecorded() });
-      return;
+      const end = { kind: 'ended', status: 'Failed', reason, ...visit.unrecorded() } as const;
+      const { page } = await persistEvent(input, end);
+      return visit.result(page);
     }
     await CancellationScope.nonCancellable(async () => {
       await slots.giveBack();
@@ -45,7 +55,7 @@ export async function CrawlPage(input: PageInput): Promise<void> {
 /** Its methods that return a boolean say whether the page continues, that is, asks for another slot. */
 class PageVisit {
   private attempt: number;
-  private internalErrors: number;
+  private internalCost: number;
   private refusals = 0;
   private robotsHop: RobotsHop | null;
   /** The next ask is for the very next slot: this page has just spent one on robots.txt. */
@@ -54,13 +64,19 @@ class PageVisit {
   private request: RequestRecord | null = null;
   /** When the current attempt first asked for a slot. */
   private askedAt: number | null = null;
+  private readonly label: OutcomeLabel;
+  private outcome: Outcome | null = null;
+  private attempts: number;
+  private summary: PageSummary | undefined;
 
   constructor(
     private readonly input: PageInput,
     private readonly slots: SlotClient,
   ) {
-    this.attempt = input.page.attempts + 1;
-    this.internalErrors = input.carry?.internalErrors ?? 0;
+    this.attempts = input.page.attempts;
+    this.attempt = this.attempts + 1;
+    this.label = new OutcomeLabel(input.settings.labels);
+    this.internalCost = input.carry?.internalCost ?? 0;
     this.robotsHop = input.carry?.robotsHop ?? null;
     setHandler(robotsHopQuery, () => this.robotsHop);
   }
@@ -76,6 +92,11 @@ class PageVisit {
       const continues = slot.kind === 'granted' ? await this.useSlot(slot) : await this.handleNoSlot(slot);
       if (!continues) return;
     }
+  }
+
+  result(summary = this.summary): PageResult {
+    const { outcome, attempts } = this;
+    return { status: null, title: null, links: 0, ...summary, outcome, attempts };
   }
 
   unrecorded(): { request?: RequestRecord } {
@@ -94,7 +115,8 @@ class PageVisit {
   }
 
   private async useSlot(slot: GrantedSlot): Promise<boolean> {
-    const result = await fetchWithLease(this.input, this.slots, slot, this.robotsHop);
+    const { attempt, robotsHop } = this;
+    const result = await fetchWithLease(this.input, this.slots, slot, { attempt, robotsHop });
     // A quick fetch has a result even if its page is being cancelled; then the next step throws.
     this.request = result.request ?? (result.kind === 'attempt' ? result.report.request : null);
     await this.deliver(result, slot);
@@ -168,23 +190,20 @@ class PageVisit {
     }
   }
 
-  /** A failure on our side costs no attempt. Only a lost request, or a bug, is counted, so that it ends some time. */
+  /** One failure on our side costs no attempt; several do together. */
   private async handleInternalError(
-    { reason, sent, counts }: Extract<FetchOutcome, { kind: 'internal-error' }>,
+    { reason, sent, cost }: Extract<FetchOutcome, { kind: 'internal-error' }>,
     notBefore: number,
   ): Promise<boolean> {
-    if (counts) this.internalErrors += 1;
-    if (this.internalErrors < MAX_INTERNAL_ERRORS) {
+    this.internalCost += cost;
+    if (this.internalCost < INTERNAL_COST.attempt) {
       if (!sent) await this.pause(`failed on our side: ${reason}`);
       return true;
     }
-    this.internalErrors = 0;
+    this.internalCost = 0;
     const [kind, what] = sent
-      ? ['lost', `The fetch was lost ${MAX_INTERNAL_ERRORS} times; the last time`]
-      : [
-          'internal',
-          `The fetch failed on our side ${MAX_INTERNAL_ERRORS} times; the last time, with nothing sent`,
-        ];
+      ? ['lost', 'The fetch was lost too often; the last time']
+      : ['internal', 'The fetch failed on our side too often; the last time, with nothing sent'];
     const finishedAt = Math.max(Date.now(), notBefore);
     return this.concludeAttempt(reportWithoutRequest('Failed', kind, `${what}: ${reason}`, finishedAt));
   }
@@ -193,12 +212,13 @@ class PageVisit {
   private async concludeAttempt(report: AttemptReport, { isFinal } = { isFinal: false }): Promise<boolean> {
     const { retry } = this.input.settings;
     const mayRetry = isRetryable(report.outcome) && !isFinal;
-    const delayMs = mayRetry ? retryDelayMs(retry, this.attempt, Math.random) : null;
+    const attemptsBefore = this.input.page.attemptsBefore ?? 0;
+    const delayMs = mayRetry ? retryDelayMs(retry, this.attempt - attemptsBefore, Math.random) : null;
     const retryAt = delayMs === null ? null : Date.now() + delayMs;
     const startedAt = report.request?.startedAt ?? report.finishedAt;
     const slotWaitMs = Math.max(0, startedAt - (this.askedAt ?? startedAt));
     const { attempt } = this;
-    const continues = await persistAttempt(this.input, {
+    const { continues, page, outcome } = await persistAttempt(this.input, {
       kind: 'attempt',
       attempt,
       report,
@@ -206,10 +226,14 @@ class PageVisit {
       retryAt,
     });
     this.request = null;
+    this.label.show(outcome);
+    this.outcome = outcome;
+    this.attempts = attempt;
+    this.summary = page;
     if (!continues || retryAt === null) return false;
-    await sleepUntil(retryAt, `retry ${attempt + 1} of ${retry.maximumAttempts}`);
+    await sleepUntil(retryAt, `retry ${attempt + 1} of ${attemptsBefore + retry.maximumAttempts}`);
     this.attempt += 1;
-    this.internalErrors = 0;
+    this.internalCost = 0;
     this.askedAt = null;
     return true;
   }
@@ -217,7 +241,8 @@ class PageVisit {
   /** A wait that is not the page's fault. A long one gives up its place in the window. */
   private async wait(until: number, reason: string): Promise<boolean> {
     if (until - Date.now() > this.input.settings.longWaitMs) {
-      const { continues } = await persistEvent(this.input, { kind: 'waiting', until, reason });
+      const { continues, page } = await persistEvent(this.input, { kind: 'waiting', until, reason });
+      this.summary = page;
       if (!continues) return false;
     }
     await sleepUntil(until, `${reason} Next try`);
@@ -229,14 +254,15 @@ class PageVisit {
   }
 
   private async end(crawlOver: boolean): Promise<void> {
-    if (crawlOver)
-      await persistEvent(this.input, { kind: 'ended', status: 'Cancelled', reason: 'the crawl is over' });
+    if (!crawlOver) return;
+    const end = { kind: 'ended', status: 'Cancelled', reason: 'the crawl is over' } as const;
+    this.summary = (await persistEvent(this.input, end)).page;
   }
 
   private async continueAsNew(): Promise<void> {
     const page = { ...this.input.page, attempts: this.attempt - 1, nextAt: null };
-    const { internalErrors, robotsHop } = this;
-    const carry = { ...this.slots.carry(), internalErrors, robotsHop };
+    const { internalCost, robotsHop } = this;
+    const carry = { ...this.slots.carry(), internalCost, robotsHop };
     await continueAsNew<typeof CrawlPage>({ ...this.input, page, carry });
   }
 }

@@ -4,6 +4,7 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { FetchResult } from '../../src/core/activities.ts';
 import { truncateSummary } from '../../src/core/format.ts';
 import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
+import { INTERNAL_COST } from '../../src/core/retry-policy.ts';
 import { fetchPage } from '../proxies.ts';
 import type { GrantedSlot, SlotClient } from './slot-client.ts';
 
@@ -14,7 +15,7 @@ export async function fetchWithLease(
   { page, crawlId, settings }: PageInput,
   slots: SlotClient,
   { lease, ask, domain }: GrantedSlot,
-  robotsHop: RobotsHop | null,
+  { attempt, robotsHop }: { attempt: number; robotsHop: RobotsHop | null },
 ): Promise<FetchResult> {
   const releaseAs = (kind: 'unused' | 'lost') => slots.release(domain, lease.id, { use: { kind } });
   const scope = CancellationScope.current();
@@ -43,6 +44,7 @@ export async function fetchWithLease(
           crawlId,
           pageId,
           url,
+          attempt,
           ...(sitemap && { sitemap }),
           domain,
           lease,
@@ -61,13 +63,14 @@ export async function fetchWithLease(
 /** The fetch ended without a result: its worker died or hung, or it threw something unexpected. */
 async function handleDeadFetch(
   failure: ActivityFailure,
-  releaseAs: (kind: 'unused' | 'lost') => Promise<void>,
+  releaseAs: (kind: 'unused' | 'lost') => Promise<{ passed: boolean }>,
 ): Promise<FetchResult> {
   const { cause } = failure;
   const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
-  await releaseAs(neverStarted ? 'unused' : 'lost');
+  const { passed } = await releaseAs(neverStarted ? 'unused' : 'lost');
   if (isCancellation(failure)) throw failure;
   if (neverStarted) return { kind: 'refused', reason: 'no worker started the fetch in time' };
   const reason = cause instanceof ApplicationFailure ? cause.message : 'its worker stopped responding';
-  return { kind: 'internal-error', reason, sent: true, counts: true };
+  const cost = passed ? INTERNAL_COST.lostOrBug : INTERNAL_COST.diedBeforeRequest;
+  return { kind: 'internal-error', reason, sent: passed, cost };
 }

@@ -2,9 +2,10 @@
  * How an attempt is recorded: a document is parsed first, a sitemap is read into the frontier. A page that makes one of
  * these steps fail is retried by the crawl's policy, because a fix may be deployed meanwhile, and finally ends Failed.
  */
-import type { AttemptEvent, PageFault } from '../../src/core/activities.ts';
+import type { AttemptEvent, PageFault, PersistResult } from '../../src/core/activities.ts';
 import type { AttemptReport } from '../../src/core/attempt.ts';
 import { truncateSummary } from '../../src/core/format.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
 import type { PageInput } from '../../src/core/page-input.ts';
 import { retryDelayMs } from '../../src/core/retry-policy.ts';
 import { onStepQueue, readSitemap } from '../proxies.ts';
@@ -12,14 +13,18 @@ import { failureOf, runStep } from '../run-step.ts';
 import { startPages } from './start-pages.ts';
 import { persistEvent, sleepUntil } from './steps.ts';
 
-/** Returns whether the page continues. */
-export async function persistAttempt(input: PageInput, event: AttemptEvent): Promise<boolean> {
+/** Whether the page continues, and what it became if it does not. The outcome is as it was recorded at last. */
+export interface PersistedAttempt extends Pick<PersistResult, 'continues' | 'page'> {
+  outcome: Outcome;
+}
+
+export async function persistAttempt(input: PageInput, event: AttemptEvent): Promise<PersistedAttempt> {
   const { found } = event.report;
   if (found.kind !== 'document') return persistWithRetries(input, event);
   return input.page.sitemap ? persistSitemap(input, event, found) : persistDocument(input, event);
 }
 
-async function persistDocument(input: PageInput, event: AttemptEvent): Promise<boolean> {
+async function persistDocument(input: PageInput, event: AttemptEvent): Promise<PersistedAttempt> {
   const { crawlId, settings, page } = input;
   const { pageId, url } = page;
   const processed = await retryFaults(input, 'parse and record', () =>
@@ -27,14 +32,14 @@ async function persistDocument(input: PageInput, event: AttemptEvent): Promise<b
   );
   if (!processed.ok) return persistFault(input, event, processed.fault);
   await startPages(crawlId, settings, processed.value.start);
-  return processed.value.continues;
+  return { ...processed.value, outcome: event.report.outcome };
 }
 
 async function persistSitemap(
   input: PageInput,
   event: AttemptEvent,
   { contentHash, contentType }: Extract<AttemptReport['found'], { kind: 'document' }>,
-): Promise<boolean> {
+): Promise<PersistedAttempt> {
   const { crawlId, page } = input;
   const { pageId, url } = page;
   const summary = truncateSummary(`read the sitemap ${url}`);
@@ -56,9 +61,11 @@ async function persistSitemap(
   return persistWithRetries(input, { ...event, report: { ...report, error: remark }, sitemap });
 }
 
-async function persistWithRetries(input: PageInput, event: AttemptEvent): Promise<boolean> {
+async function persistWithRetries(input: PageInput, event: AttemptEvent): Promise<PersistedAttempt> {
   const persisted = await retryFaults(input, 'record', () => persistEvent(input, event));
-  return persisted.ok ? persisted.value.continues : persistFault(input, event, persisted.fault);
+  return persisted.ok
+    ? { ...persisted.value, outcome: event.report.outcome }
+    : persistFault(input, event, persisted.fault);
 }
 
 /** Fetching the page again would not help. If even what it brought cannot be recorded, the page ends without it. */
@@ -66,13 +73,13 @@ async function persistFault(
   input: PageInput,
   { sitemap: _, ...event }: AttemptEvent,
   fault: Fault,
-): Promise<boolean> {
+): Promise<PersistedAttempt> {
   const failed = { ...event.report, outcome: 'Failed', error: fault.reason } as const;
   if (fault.stage === 'ParseFault')
     return persistWithRetries(input, { ...event, report: { ...failed, errorKind: 'parse' }, retryAt: null });
   const report: AttemptReport = { ...failed, errorKind: 'record', found: { kind: 'nothing' } };
-  const { continues } = await persistEvent(input, { ...event, report, retryAt: null });
-  return continues;
+  const persisted = await persistEvent(input, { ...event, report, retryAt: null });
+  return { ...persisted, outcome: report.outcome };
 }
 
 interface Fault {

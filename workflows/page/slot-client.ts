@@ -112,8 +112,8 @@ export class SlotClient {
   }
 
   /** Reports what became of a lease, for a fetch that could not. */
-  async release(domain: string, leaseId: string, report: LeaseReport): Promise<void> {
-    await CancellationScope.nonCancellable(() =>
+  async release(domain: string, leaseId: string, report: LeaseReport): Promise<{ passed: boolean }> {
+    return CancellationScope.nonCancellable(() =>
       runStep('releaseSlot', `return the slot for ${domain}`, { domain, leaseId, report }),
     );
   }

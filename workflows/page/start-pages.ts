@@ -4,6 +4,7 @@ import { CancellationScope, ParentClosePolicy, startChild } from '@temporalio/wo
 import { truncateSummary } from '../../src/core/format.ts';
 import type { AdmittedPage, PageInput, PageSettings } from '../../src/core/page-input.ts';
 import { pageWorkflowId } from '../ids.ts';
+import { pageLabels } from '../labels.ts';
 
 /**
  * Starts the pages and returns once all have started: a start that is not awaited is dropped when its parent ends. Not
@@ -29,6 +30,7 @@ async function startPage(input: PageInput): Promise<void> {
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       staticSummary: truncateSummary(input.page.url),
+      ...pageLabels(input),
     });
   } catch (error) {
     // Another workflow started it: that is just as good.

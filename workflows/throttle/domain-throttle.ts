@@ -3,7 +3,6 @@
  * Handlers answer as soon as the domain's row has been read; the loop in `serve` persists what they changed.
  */
 import {
-  ApplicationFailure,
   allHandlersFinished,
   condition,
   continueAsNew,
@@ -13,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
+import type { CarriedOut, OperatorOrder } from '../../src/core/order.ts';
 import type { Ask, Release, ThrottleConfig, ThrottleState } from '../../src/throttle/index.ts';
 import * as rules from '../../src/throttle/index.ts';
 import {
@@ -27,6 +27,7 @@ import {
   stateQuery,
 } from '../messages.ts';
 import { throttleSteps } from '../proxies.ts';
+import { receivedOrder, refuse, validateOrigin } from '../received-order.ts';
 
 export interface ThrottleInput {
   domain: string;
@@ -51,6 +52,8 @@ class ThrottleRunner {
   private wakeups: number[] = [];
   private saving = false;
   private unsaved = false;
+  /** Orders that are not recorded yet. */
+  private readonly orders: CarriedOut[] = [];
   private savedAt = Date.now();
   private persistedRules = '';
 
@@ -62,21 +65,22 @@ class ThrottleRunner {
   }
 
   async run(): Promise<void> {
-    const { state } = this;
-    const { domain } = state;
-    if (state.openedAt === null) {
-      const opened = await throttleSteps.openDomain.executeWithOptions(
-        { summary: truncateSummary(`read the stored state of ${domain}`) },
-        [{ domain }],
-      );
-      rules.open(state, opened, Date.now());
-      this.persistedRules = this.currentRules();
-    }
+    if (this.state.openedAt === null) await this.open();
     for (;;) {
       await this.serve();
       if (!this.unsaved) return;
       await this.save();
     }
+  }
+
+  private async open(): Promise<void> {
+    const { domain } = this.state;
+    const opened = await throttleSteps.openDomain.executeWithOptions(
+      { summary: truncateSummary(`read the stored state of ${domain}`) },
+      [{ domain }],
+    );
+    rules.open(this.state, opened, Date.now());
+    this.persistedRules = this.currentRules();
   }
 
   /** Answers until the domain has been idle for long enough. */
@@ -88,7 +92,8 @@ class ThrottleRunner {
       if (rules.isIdle(state, now) && !this.saving && this.signalling === 0) return;
       if (workflowInfo().continueAsNewSuggested) await this.continueAsNew();
       if (!this.saving) {
-        const saveAt = this.currentRules() === this.persistedRules ? this.savedAt + SAVE_INTERVAL_MS : now;
+        const mayWait = this.currentRules() === this.persistedRules && this.orders.length === 0;
+        const saveAt = mayWait ? this.savedAt + SAVE_INTERVAL_MS : now;
         // Fails only when this workflow is cancelled, which the wait below notices by itself.
         if (this.unsaved && saveAt <= now) this.save().catch(() => {});
         else if (this.unsaved) this.scheduleWakeup(saveAt, 'persist the state');
@@ -122,23 +127,37 @@ class ThrottleRunner {
         for (const report of reports) rules.release(state, report, Date.now(), Math.random);
       });
     });
-    setHandler(pauseUpdate, () => this.applyOperatorChange(() => rules.pause(state)));
-    setHandler(resumeUpdate, () => this.applyOperatorChange(() => rules.resume(state)));
+    const withValidOrigin = { validator: validateOrigin };
+    setHandler(
+      pauseUpdate,
+      (origin) => this.applyOrder(receivedOrder('pause', origin), () => rules.pause(state)),
+      withValidOrigin,
+    );
+    setHandler(
+      resumeUpdate,
+      (origin) => this.applyOrder(receivedOrder('resume', origin), () => rules.resume(state)),
+      withValidOrigin,
+    );
     setHandler(
       setDelayUpdate,
-      (raw) =>
-        this.applyOperatorChange(() => {
+      (raw, origin) =>
+        this.applyOrder(receivedOrder('delay', origin), () => {
           const read = rules.parseOperatorDelay(raw);
           if (read.ok) rules.setDelay(state, read.delay);
         }),
       {
-        validator: (raw) => {
+        validator: (raw, origin) => {
           const read = rules.parseOperatorDelay(raw);
           refuse(read.ok ? null : read.reason);
+          validateOrigin(origin);
         },
       },
     );
-    setHandler(resetUpdate, () => this.applyOperatorChange(() => rules.reset(state, Date.now())));
+    setHandler(
+      resetUpdate,
+      (origin) => this.applyOrder(receivedOrder('reset', origin), () => rules.reset(state, Date.now())),
+      withValidOrigin,
+    );
     setHandler(stateQuery, () => rules.view(state, Date.now()));
     setHandler(slotQuery, (workflowId) => rules.slotOf(state, workflowId));
   }
@@ -155,12 +174,14 @@ class ThrottleRunner {
   }
 
   /** If it changes anything, slots that are planned for later are planned anew. */
-  private async applyOperatorChange(apply: () => void): Promise<rules.ThrottleView> {
+  private async applyOrder(order: OperatorOrder, apply: () => void): Promise<rules.ThrottleView> {
     await this.opened();
-    const before = this.currentRules();
+    const before = rules.rulesOf(this.state);
     this.change(apply);
     const now = Date.now();
-    if (this.currentRules() !== before)
+    const effect = rules.describeChange(before, rules.rulesOf(this.state));
+    this.orders.push({ ...order, effect });
+    if (this.currentRules() !== JSON.stringify(before))
       for (const workflowId of rules.replan(this.state, now)) void this.askToReturn(workflowId);
     return rules.view(this.state, now);
   }
@@ -198,23 +219,40 @@ class ThrottleRunner {
     this.unsaved = false;
     this.savedAt = Date.now();
     this.persistedRules = this.currentRules();
-    await throttleSteps.saveDomain.executeWithOptions(
+    const orders = this.orders.splice(0);
+    const saved = await throttleSteps.saveDomain.executeWithOptions(
       { summary: truncateSummary(`persist the state of ${domain}`) },
-      [{ domain, epoch, stored: rules.toStoredDomain(state) }],
+      [{ domain, epoch, stored: rules.toStoredDomain(state), orders }],
     );
+    if (!saved) await this.reopen(orders);
     this.saving = false;
     this.changed = true;
   }
 
+  /**
+   * A later execution has opened the row: Temporal was restored from a backup, and this one runs again. The row has what the later one
+   * learned, but what operators have ordered since is only here.
+   */
+  private async reopen(unsaved: CarriedOut[]): Promise<void> {
+    const { state } = this;
+    const { paused, operatorDelay } = state;
+    state.openedAt = null;
+    await this.open();
+    if (unsaved.length > 0) Object.assign(state, { paused, operatorDelay });
+    this.orders.unshift(...unsaved);
+    this.unsaved = true;
+  }
+
   /** Waits until nothing is in progress. */
   private async continueAsNew(): Promise<never> {
-    await condition(() => this.signalling === 0 && !this.saving && allHandlersFinished());
+    const isQuiet = () => this.signalling === 0 && !this.saving && allHandlersFinished();
+    await condition(isQuiet);
+    while (this.orders.length > 0) {
+      await this.save();
+      await condition(isQuiet);
+    }
     const { state } = this;
     const { domain, config } = state;
     return continueAsNew<typeof DomainThrottle>({ domain, config, state });
   }
-}
-
-function refuse(reason: string | null): void {
-  if (reason !== null) throw ApplicationFailure.nonRetryable(reason, 'BadInput');
 }

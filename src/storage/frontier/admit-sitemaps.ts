@@ -4,6 +4,8 @@
  */
 
 import type { Database } from '../database.ts';
+import { Prisma } from '../generated/client.ts';
+import { statusForPages } from '../stop.ts';
 import { candidateDomains, FIRST_TOUCH_WITHIN_MS } from './admit.ts';
 
 export interface SitemapAdmission {
@@ -54,6 +56,6 @@ async function hasBudgetLeft(db: Database, crawlId: string): Promise<boolean> {
       SELECT count(*) FROM (
         SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND kind = 'page' AND status = 'Pending'
         LIMIT least(${MAX_COUNTED}, greatest(0, max_pages - pages_reserved))) AS known) AS wants
-    FROM crawls WHERE id = ${crawlId} AND status = 'Running'`;
+    FROM crawls WHERE id = ${crawlId} AND ${statusForPages(Prisma.sql`status`)} = 'Running'`;
   return crawl?.wants ?? false;
 }

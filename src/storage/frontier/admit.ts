@@ -8,6 +8,7 @@ import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 import type { UrlKind } from '../generated/enums.ts';
 import type { Queries } from '../raw-sql.ts';
+import { statusForPages } from '../stop.ts';
 import { endWarmup } from './warm-up.ts';
 
 /** An admitted page as the raw queries of this folder return it. */
@@ -19,10 +20,11 @@ export interface AdmittedRow {
   kind: UrlKind;
   priority: number;
   attempts: number;
+  attempts_before: number;
   next_attempt_at: Date | null;
 }
 
-export const ADMITTED_COLUMNS = Prisma.sql`id, url_hash, url, domain, kind::text, priority, attempts, next_attempt_at`;
+export const ADMITTED_COLUMNS = Prisma.sql`id, url_hash, url, domain, kind::text, priority, attempts, attempts_before, next_attempt_at`;
 
 export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
   return {
@@ -33,6 +35,7 @@ export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
     ...(row.kind === 'sitemap' && { sitemap: true }),
     priority: row.priority,
     attempts: row.attempts,
+    ...(row.attempts_before > 0 && { attemptsBefore: row.attempts_before }),
     nextAt: row.next_attempt_at?.getTime() ?? null,
   };
 }
@@ -40,8 +43,8 @@ export function toAdmittedPage(row: AdmittedRow): AdmittedPage {
 /** How long a page may take from its admission to its first request for a slot before the sweep checks on it. */
 export const FIRST_TOUCH_WITHIN_MS = 60_000;
 
-/** Pages that one call may admit: what its caller can start without filling a history. The sweep admits the rest. */
-const MAX_ADMITTED = 200;
+/** Pages that one call may admit: what its caller can start without filling a history. Sweeps admit the rest. */
+export const MAX_ADMITTED = 200;
 
 export interface Admission {
   crawlId: string;
@@ -53,6 +56,8 @@ export interface Admission {
   domains: readonly string[] | null;
   /** Pages admitted per domain at a time. Unset: as many as there is room for. */
   maxPerDomain?: number;
+  /** Pages admitted in all. */
+  maxAdmitted?: number;
 }
 
 export interface Admitted {
@@ -64,7 +69,7 @@ export interface Admitted {
 
 /** Admits pages while there is room. */
 export async function admit(db: Database, admission: Admission): Promise<Admitted> {
-  let room = MAX_ADMITTED;
+  let room = admission.maxAdmitted ?? MAX_ADMITTED;
   const { domains, isRepeated, wasIdle } = await domainsToFill(db, admission);
   if (domains.length === 0 && !isRepeated) return { pages: [], wasIdle };
   for (const [i, domain] of domains.entries()) {
@@ -148,7 +153,7 @@ async function admitDomain(
 ): Promise<number> {
   return db.inTransaction(async (tx) => {
     const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warmed_up: boolean }[]>`
-      SELECT c.status::text, c.max_pages, c.warmed_up FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
+      SELECT ${statusForPages(Prisma.sql`c.status`)} AS status, c.max_pages, c.warmed_up FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
       WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
     if (crawl?.status !== 'Running') return 0;
     const hasBudget = crawl.max_pages !== null;

@@ -1,4 +1,4 @@
-/** Cancelling a crawl in the tables: first nothing more is admitted, then pages without a workflow are ended. */
+/** Ending the pages of a crawl that is being cancelled, so that nothing more is admitted. */
 
 import { OPEN_STATUSES } from '../../core/outcome.ts';
 import type { AdmittedPage } from '../../core/page-input.ts';
@@ -10,13 +10,6 @@ const MAX_CHECKED = 500;
 
 const CANCELLED = Prisma.sql`
   status = 'Cancelled', reason = 'the crawl was cancelled', next_attempt_at = NULL, updated_at = now()`;
-
-export async function startCancelling(db: Database, crawlId: string): Promise<void> {
-  await db.crawl.updateMany({
-    where: { id: crawlId, status: { in: ['Running', 'Paused'] } },
-    data: { status: 'Cancelling' },
-  });
-}
 
 /**
  * Ends pages that have no workflow to end them, and returns how many are still open. They are counted last, because a page

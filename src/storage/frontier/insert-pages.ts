@@ -52,7 +52,7 @@ export async function insertPages(
       SELECT ${batch.crawlId}, domain FROM unnest(${domains}::text[]) AS domain
       ON CONFLICT DO NOTHING),
     found AS MATERIALIZED (
-      SELECT nextval('pages_id_seq') AS id, url, decode(hash, 'hex') AS hash, domain, type, priority, keyword, lastmod
+      SELECT unrepeated_id('pages_id_seq') AS id, url, decode(hash, 'hex') AS hash, domain, type, priority, keyword, lastmod
       FROM unnest(${pages.map((p) => p.url)}::text[], ${pages.map((p) => p.hash.toString('hex'))}::text[],
                   ${pages.map((p) => p.domain)}::text[], ${pages.map((p) => p.type)}::text[],
                   ${pages.map((p) => p.priority)}::int[], ${pages.map((p) => p.keyword)}::text[],

@@ -15,7 +15,7 @@ import {
   skipReasonFor,
 } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
-import { isAdmitted, lockPage, type PageRow } from '../pages/page-row.ts';
+import { followRuleFor, isAdmitted, lockPage, type PageRow } from '../pages/page-row.ts';
 import { withinHostBounds } from './host-bounds.ts';
 import { insertPages, type NewPage, newPage } from './insert-pages.ts';
 import { registerSitemaps } from './register-sitemaps.ts';
@@ -74,7 +74,7 @@ function sortEntries(
   entries: readonly SitemapEntry[],
   skip: (reason: SkipReason) => void,
 ): { further: string[]; pages: NewPage[] } {
-  const follow = { ...settings, seedHosts: sitemap.scope_hosts };
+  const follow = followRuleFor(settings, sitemap);
   const host = hostnameOf(sitemap.url);
   const further: string[] = [];
   const pages: NewPage[] = [];

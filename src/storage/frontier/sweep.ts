@@ -1,14 +1,15 @@
 /** The periodic work of the Crawl workflow: admit pages that are due, find stalled pages, detect the end. */
 
-import { isOpen, type PageStatus } from '../../core/outcome.ts';
 import type { AdmittedPage } from '../../core/page-input.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import type { Database } from '../database.ts';
+import type { Queries } from '../raw-sql.ts';
 import {
   ADMITTED_COLUMNS,
   type AdmittedRow,
   admit,
   FIRST_TOUCH_WITHIN_MS,
+  MAX_ADMITTED,
   noPageAdmitted,
   toAdmittedPage,
 } from './admit.ts';
@@ -20,19 +21,38 @@ const MAX_ROWS = 200;
 /** A page whose workflow was found running is not checked again for this long. */
 const RECHECK_RUNNING_MS = 5 * 60_000;
 
-export interface PageCounts {
-  pages: Record<string, number>;
-  found: number;
-  /** URLs without a final status. Unlike the other counts, this includes sitemaps. */
-  open: number;
+/**
+ * Ends the crawl if no page is open, and returns whether it has ended. Decided under the lock on its row that `retryBatch` takes: a
+ * crawl that has ended has no open page.
+ */
+export async function endIfDone(db: Database, crawlId: string): Promise<boolean> {
+  return db.inTransaction(async (tx) => {
+    const [crawl] = await tx.$queryRaw<{ ended: boolean; cancelling: boolean }[]>`
+      SELECT finished_at IS NOT NULL AS ended, status = 'Cancelling' AS cancelling
+      FROM crawls WHERE id = ${crawlId} FOR NO KEY UPDATE`;
+    if (crawl === undefined || crawl.ended) return true;
+    // Its own steps end it.
+    if (crawl.cancelling || (await hasOpenPages(tx, crawlId))) return false;
+    await tx.$executeRaw`UPDATE crawls SET status = 'Completed', finished_at = now() WHERE id = ${crawlId}`;
+    return true;
+  });
 }
 
-/** Admits deferred pages that are due, and other pages while there is room. */
+/** Whether any URL, page or sitemap, has no final status yet. */
+export async function hasOpenPages(db: Queries, crawlId: string): Promise<boolean> {
+  const [row] = await db.$queryRaw<{ open: boolean }[]>`
+    SELECT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND status = 'Pending')
+        OR NOT ${noPageAdmitted(crawlId)} AS open`;
+  return row?.open ?? false;
+}
+
+/** Admits deferred pages that are due, and other pages while there is room, at most `maxAdmitted` of them. */
 export async function admitDue(
   db: Database,
   crawlId: string,
   settings: CrawlSettings,
   admissionId: string,
+  maxAdmitted = MAX_ADMITTED,
 ): Promise<AdmittedPage[]> {
   await db.$executeRaw`
     UPDATE pages SET next_attempt_at = NULL WHERE id IN (
@@ -40,7 +60,7 @@ export async function admitDue(
       ORDER BY next_attempt_at LIMIT ${MAX_ROWS} FOR UPDATE SKIP LOCKED)`;
   if (settings.sitemaps) await admitSitemaps(db, { crawlId, admissionId, domains: null });
   const { window, warmup } = settings;
-  const { pages } = await admit(db, { crawlId, window, warmup, admissionId, domains: null });
+  const { pages } = await admit(db, { crawlId, window, warmup, admissionId, domains: null, maxAdmitted });
   return pages;
 }
 
@@ -80,24 +100,18 @@ async function scheduleCheck(db: Database, ids: bigint[], ms: number): Promise<v
       FOR UPDATE SKIP LOCKED)`;
 }
 
-export async function countPages(db: Database, crawlId: string): Promise<PageCounts> {
-  const rows = await db.$queryRaw<{ kind: string; status: PageStatus; count: number }[]>`
-    SELECT kind::text, status::text, count(*)::int AS count FROM pages WHERE crawl_id = ${crawlId} GROUP BY kind, status`;
-  const pages = rows.filter(({ kind }) => kind === 'page');
-  return {
-    pages: Object.fromEntries(pages.map(({ status, count }) => [status, count])),
-    found: sum(pages),
-    open: sum(rows.filter(({ status }) => isOpen(status))),
-  };
-}
-
-function sum(rows: readonly { count: number }[]): number {
-  return rows.reduce((total, { count }) => total + count, 0);
-}
-
 export async function hasNoAdmittedPages(db: Database, crawlId: string): Promise<boolean> {
   const [row] = await db.$queryRaw<{ idle: boolean }[]>`SELECT ${noPageAdmitted(crawlId)} AS idle`;
   return row?.idle ?? true;
+}
+
+/** Whether another crawl has pages that are about to be fetched. */
+export async function areOthersInProgress(db: Database, crawlId: string): Promise<boolean> {
+  const [row] = await db.$queryRaw<{ others: boolean }[]>`
+    SELECT EXISTS (
+      SELECT 1 FROM crawls c WHERE c.status = 'Running' AND c.id <> ${crawlId}
+        AND EXISTS (SELECT 1 FROM pages WHERE crawl_id = c.id AND status = 'Queued')) AS others`;
+  return row?.others ?? false;
 }
 
 /** Cancels pending pages if the budget is spent and no page in progress could return some of it. */

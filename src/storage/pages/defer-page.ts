@@ -6,7 +6,7 @@ import type { CrawlSettings } from '../../core/settings.ts';
 import type { Database } from '../database.ts';
 import { FIRST_TOUCH_WITHIN_MS, refundPage } from '../frontier/admit.ts';
 import type { Queries } from '../raw-sql.ts';
-import { isAdmitted, lockPage, type PageRow, type Recorded } from './page-row.ts';
+import { changed, isAdmitted, lockPage, type PageRow, type Recorded } from './page-row.ts';
 
 export interface Deferral {
   until: number;
@@ -14,23 +14,30 @@ export interface Deferral {
   attempts: number;
 }
 
+type DeferredStatus = 'Queued' | 'Waiting' | 'Pending';
+
 /**
- * Returns whether the page's workflow waits itself. If too many pages of its domain already do, the row becomes Pending again
- * with `next_attempt_at`, and the workflow ends.
+ * Usually the page's workflow waits itself. If too many pages of its domain already do, the row becomes Pending again with
+ * `next_attempt_at`, and the workflow ends.
  */
 export async function deferPage(
   tx: Queries,
   settings: CrawlSettings,
   page: PageRow,
   wait: Deferral,
-): Promise<boolean> {
+): Promise<DeferredStatus> {
   const status = await statusFor(tx, settings, page, wait);
   await tx.$executeRaw`
     UPDATE pages SET status = ${status}::page_status, reason = ${wait.reason}, attempts = ${wait.attempts}::int,
       next_attempt_at = ${new Date(wait.until)}, check_at = ${new Date(wait.until + FIRST_TOUCH_WITHIN_MS)}, updated_at = now()
     WHERE id = ${page.id}`;
   if (status === 'Pending') await refundPage(tx, page);
-  return status !== 'Pending';
+  return status;
+}
+
+/** A page that is Pending again has no workflow. */
+export function deferred(page: PageRow, status: DeferredStatus): Recorded {
+  return { continues: status !== 'Pending', domains: [page.domain], became: changed(page, status) };
 }
 
 async function statusFor(
@@ -38,7 +45,7 @@ async function statusFor(
   settings: CrawlSettings,
   page: PageRow,
   wait: Deferral,
-): Promise<'Queued' | 'Waiting' | 'Pending'> {
+): Promise<DeferredStatus> {
   if (wait.until - Date.now() <= settings.longWaitMs) return 'Queued';
   const [asleep] = await tx.$queryRaw<{ full: boolean }[]>`
     SELECT count(*) >= ${settings.maxWaiting} AS full
@@ -60,7 +67,6 @@ export async function deferWithoutAttempt(
     if (page === null || !isAdmitted(page)) {
       return { continues: false, domains: page === null ? [] : [page.domain] };
     }
-    const continues = await deferPage(tx, settings, page, { ...wait, attempts: page.attempts });
-    return { continues, domains: [page.domain] };
+    return deferred(page, await deferPage(tx, settings, page, { ...wait, attempts: page.attempts }));
   });
 }

@@ -12,7 +12,7 @@ import { letInUncounted, withinHostBounds } from '../frontier/host-bounds.ts';
 import { insertPages, type NewPage, newPage } from '../frontier/insert-pages.ts';
 import { withinQuotas } from '../frontier/url-quotas.ts';
 import type { Queries } from '../raw-sql.ts';
-import type { PageRow } from './page-row.ts';
+import { followRuleFor, type PageRow } from './page-row.ts';
 
 export interface Followed {
   /** Domains in which there may now be pages to admit. */
@@ -105,7 +105,7 @@ function whyNotFollowed(settings: CrawlSettings, page: PageRow, target: string):
     if (hostnameOf(target) === hostnameOf(page.url)) return null;
   }
   if (page.is_seed) return null;
-  const reason = skipReasonFor(target, { ...settings, seedHosts: page.scope_hosts });
+  const reason = skipReasonFor(target, followRuleFor(settings, page));
   return reason === null ? null : notFollowed(reason);
 }
 

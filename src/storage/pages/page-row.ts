@@ -1,5 +1,7 @@
 /** A page as the transactions that change it read it: locked, with what they need of its crawl. */
 import type { PageStatus } from '../../core/outcome.ts';
+import type { CrawlSettings } from '../../core/settings.ts';
+import type { FollowRule } from '../../urls/scope.ts';
 import type { Database } from '../database.ts';
 import type { UrlKind } from '../generated/enums.ts';
 import type { Queries } from '../raw-sql.ts';
@@ -7,9 +9,13 @@ import type { Queries } from '../raw-sql.ts';
 export interface Recorded {
   /** Whether the page's workflow waits for its next attempt. false: it ends. */
   continues: boolean;
-  /** Domains in which there may now be pages to admit. */
+  /** Domains in which there may now be pages to admit, the page's own first. */
   domains: string[];
+  /** The page as it is now. Unset: nothing was recorded, because it had been before or the page is over. */
+  became?: PageChange;
 }
+
+export type PageChange = Pick<PageRow, 'url' | 'domain' | 'status'>;
 
 export interface PageRow {
   id: bigint;
@@ -24,15 +30,28 @@ export interface PageRow {
   priority: number;
   keyword: string | null;
   attempts: number;
+  attempts_before: number;
   scope_hosts: string[];
+  /** By operators, since the crawl began. */
+  excluded: string[];
 }
 
 export async function lockPage(tx: Queries, pageId: string): Promise<PageRow | null> {
   const [page] = await tx.$queryRaw<PageRow[]>`
     SELECT p.id, p.crawl_id, p.url, p.domain, p.kind::text, p.status::text, p.depth, p.redirect_count, p.is_seed, p.priority,
-           p.keyword, p.attempts, c.scope_hosts
+           p.keyword, p.attempts, p.attempts_before, c.scope_hosts, c.excluded
     FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)} FOR UPDATE OF p`;
   return page ?? null;
+}
+
+export function changed({ url, domain }: PageRow, status: PageStatus): PageChange {
+  return { url, domain, status };
+}
+
+/** Which links of the page become pages. */
+export function followRuleFor(settings: CrawlSettings, page: PageRow): CrawlSettings & FollowRule {
+  const exclude = page.excluded.length === 0 ? settings.exclude : [...settings.exclude, ...page.excluded];
+  return { ...settings, exclude, seedHosts: page.scope_hosts };
 }
 
 /** Whether the page has a workflow. While such a page is locked, its crawl cannot end. */

@@ -11,9 +11,9 @@ import type { Database } from '../database.ts';
 import { refundPage } from '../frontier/admit.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
-import { deferPage } from './defer-page.ts';
+import { deferPage, deferred } from './defer-page.ts';
 import { followRedirect } from './follow-redirect.ts';
-import { isAdmitted, lockPage, type PageRow, type Recorded } from './page-row.ts';
+import { changed, isAdmitted, lockPage, type PageRow, type Recorded } from './page-row.ts';
 import { type OutLink, registerLinks } from './register-links.ts';
 
 export interface AttemptToRecord {
@@ -47,6 +47,8 @@ export interface ParsedRecord {
   noindex: boolean;
 }
 
+const UNIQUE_VIOLATION = '23505';
+
 export async function recordAttempt(
   db: Database,
   settings: CrawlSettings,
@@ -58,8 +60,9 @@ export async function recordAttempt(
   return record().catch((error: unknown) => (isSecondOriginal(error) ? record() : Promise.reject(error)));
 }
 
+/** By the code alone: each partition of `pages` has a name of its own for the index on originals. */
 function isSecondOriginal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.constraint === 'pages_originals';
+  return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
 }
 
 function recordAtomically(
@@ -77,16 +80,17 @@ function recordAtomically(
     if (repeated || !admitted) return { continues: admitted, domains: [page.domain] };
     if (done.retryAt !== null) {
       await tx.$executeRaw`WITH ${insertsOf(page, done)} SELECT`;
-      const reason = `attempt ${done.attempt} of ${settings.retry.maximumAttempts}: ${done.report.error ?? done.report.outcome}`;
-      const continues = await deferPage(tx, settings, page, {
+      const limit = page.attempts_before + settings.retry.maximumAttempts;
+      const reason = `attempt ${done.attempt} of ${limit}: ${done.report.error ?? done.report.outcome}`;
+      const status = await deferPage(tx, settings, page, {
         until: done.retryAt,
         reason,
         attempts: done.attempt,
       });
-      return { continues, domains: [page.domain] };
+      return deferred(page, status);
     }
-    const domains = await finishPage(tx, settings, unit, page, done);
-    return { continues: false, domains: [page.domain, ...domains] };
+    const { status, domains } = await finishPage(tx, settings, unit, page, done);
+    return { continues: false, domains: [page.domain, ...domains], became: changed(page, status) };
   });
 }
 
@@ -99,14 +103,16 @@ export async function closePage(
   return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, pageId);
     if (page === null) return { continues: false, domains: [] };
-    if (isOpen(page.status)) {
+    const wasOpen = isOpen(page.status);
+    if (wasOpen) {
       await tx.$executeRaw`
         UPDATE pages SET status = ${end.status}::page_status, reason = ${end.reason}, next_attempt_at = NULL, updated_at = now(),
                          failed_at = CASE WHEN ${end.status} = 'Failed' THEN now() END
         WHERE id = ${page.id}`;
       if (page.status !== 'Pending') await refundPage(tx, page);
     }
-    return { continues: false, domains: [page.domain] };
+    const ended = { continues: false, domains: [page.domain] };
+    return wasOpen ? { ...ended, became: changed(page, end.status) } : ended;
   });
 }
 
@@ -162,7 +168,7 @@ async function finishPage(
   unit: PolitenessUnit,
   page: PageRow,
   done: AttemptToRecord,
-): Promise<string[]> {
+): Promise<{ status: FinalStatus; domains: string[] }> {
   const { report, attempt, parsed } = done;
   const { found } = report;
   const redirectTo = found.kind === 'redirect' ? found.to : (parsed?.refreshTo ?? null);
@@ -173,7 +179,7 @@ async function finishPage(
   await tx.$executeRaw`
     WITH ${insertsOf(page, done)}
     UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_attempt_at = NULL,
-      status_code = ${report.statusCode}::int, title = ${parsed?.title ?? null},
+      status_code = ${report.statusCode}::int, error_kind = ${report.errorKind}, title = ${parsed?.title ?? null},
       description = ${parsed?.description ?? null}, canonical_url = ${parsed?.canonical ?? null},
       language = ${parsed?.language ?? null}, detected_language = ${parsed?.detectedLanguage ?? null},
       content_type = ${content?.contentType ?? null}, content_hash = ${content?.contentHash ?? null},
@@ -190,7 +196,7 @@ async function finishPage(
       failed_at = CASE WHEN ${status} = 'Failed' THEN ${new Date(report.finishedAt)}::timestamptz END
     WHERE id = ${page.id}`;
   if (status !== 'Fetched') await refundPage(tx, page);
-  return [...(redirect?.domains ?? []), ...(linked?.domains ?? [])];
+  return { status, domains: [...(redirect?.domains ?? []), ...(linked?.domains ?? [])] };
 }
 
 /** As JSON. null: every link became a page. */

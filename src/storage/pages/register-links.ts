@@ -8,13 +8,14 @@ import {
   skipReasonFor,
   urlHash,
 } from '../../urls/index.ts';
+import type { FollowRule } from '../../urls/scope.ts';
 import { withinHostBounds } from '../frontier/host-bounds.ts';
 import { insertPages, newPage } from '../frontier/insert-pages.ts';
 import { findNew } from '../frontier/new-urls.ts';
 import { withinQuotas } from '../frontier/url-quotas.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
-import type { PageRow } from './page-row.ts';
+import { followRuleFor, type PageRow } from './page-row.ts';
 
 export interface OutLink {
   /** Normalised and absolute. */
@@ -49,8 +50,9 @@ export async function registerLinks(
          AS link (hash, url, anchor, rel)
     ON CONFLICT DO NOTHING`;
   const skip = (reason: SkipReason): void => countSkip(skipped, reason);
+  const rule = followRuleFor(settings, page);
   const followed = hashed.filter(({ link }) => {
-    const reason = whyNot(settings, page, link);
+    const reason = whyNot(rule, page, link);
     if (reason !== null) skip(reason);
     return reason === null;
   });
@@ -74,9 +76,9 @@ export async function registerLinks(
   return { domains: [...new Set(pages.map(({ domain }) => domain))], skipped };
 }
 
-function whyNot(settings: CrawlSettings, page: PageRow, link: OutLink): SkipReason | null {
+function whyNot(rule: FollowRule & CrawlSettings, page: PageRow, link: OutLink): SkipReason | null {
   if (link.nofollow) return 'nofollow';
-  const reason = skipReasonFor(link.url, { ...settings, seedHosts: page.scope_hosts });
+  const reason = skipReasonFor(link.url, rule);
   if (reason !== null) return reason;
-  return settings.maxDepth !== null && page.depth >= settings.maxDepth ? 'beyond max-depth' : null;
+  return rule.maxDepth !== null && page.depth >= rule.maxDepth ? 'beyond max-depth' : null;
 }

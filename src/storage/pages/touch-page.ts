@@ -1,38 +1,66 @@
 /** A page touches its row before it asks for a slot, and learns whether it still has work to do. */
 import type { Database } from '../database.ts';
+import { excludedBy, rejectedFor } from '../excluded-by.ts';
+import { Prisma } from '../generated/client.ts';
+import { statusForPages } from '../stop.ts';
 
 export type Touched = { continues: true } | { continues: false; crawlOver: boolean };
 
+const STATUS = statusForPages(Prisma.sql`c.status`);
+
+/** Sitemaps are read whatever is excluded, like those that links lead to. */
+const EXCLUDED = Prisma.sql`
+  CASE WHEN p.kind = 'page' THEN ${excludedBy(Prisma.sql`p.url`, Prisma.sql`c.excluded`)} END`;
+
 /** `quietMs`: after this time without another touch, the sweep checks whether its workflow is still running. */
 export async function touchPage(db: Database, pageId: string, quietMs: number): Promise<Touched> {
-  const [row] = await db.$queryRaw<{ crawl: string; touched: boolean }[]>`
+  const [row] = await db.$queryRaw<{ crawl: string; touched: boolean; excluded: string | null }[]>`
     WITH touched AS (
       UPDATE pages p SET status = 'Queued', next_attempt_at = NULL, reason = NULL, updated_at = now(),
                          check_at = now() + ${quietMs} * interval '1 millisecond'
-      FROM crawls c WHERE p.id = ${BigInt(pageId)} AND c.id = p.crawl_id AND c.status = 'Running'
-                      AND p.status IN ('Queued', 'Waiting')
+      FROM crawls c WHERE p.id = ${BigInt(pageId)} AND c.id = p.crawl_id AND ${STATUS} = 'Running'
+                      AND p.status IN ('Queued', 'Waiting') AND ${EXCLUDED} IS NULL
       RETURNING p.id)
-    SELECT c.status::text AS crawl, EXISTS (SELECT 1 FROM touched) AS touched
+    SELECT ${STATUS} AS crawl, EXISTS (SELECT 1 FROM touched) AS touched, ${EXCLUDED} AS excluded
     FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)}`;
   if (row?.touched) return { continues: true };
-  if (row?.crawl === 'Paused') {
-    await returnToFrontier(db, pageId);
+  if (row?.crawl === 'Paused' || row?.crawl === 'Stopped') {
+    await returnToFrontier(
+      db,
+      pageId,
+      row.crawl === 'Paused' ? 'the crawl is paused' : 'everything is stopped',
+    );
+    return { continues: false, crawlOver: false };
+  }
+  if (row?.crawl === 'Running' && row.excluded !== null) {
+    await rejectExcluded(db, pageId, row.excluded);
     return { continues: false, crawlOver: false };
   }
   return { continues: false, crawlOver: row !== undefined && row.crawl !== 'Running' };
 }
 
 /**
- * A page of a paused crawl becomes Pending again, with its attempts, and returns its reservation in the budget. When the crawl
+ * A page of a crawl that is paused or stopped becomes Pending again, with its attempts, and returns its reservation in the budget. When the crawl
  * is resumed, it is admitted like any other.
  */
-async function returnToFrontier(db: Database, pageId: string): Promise<void> {
+async function returnToFrontier(db: Database, pageId: string, reason: string): Promise<void> {
   await db.$executeRaw`
     WITH returned AS (
-      UPDATE pages SET status = 'Pending', reason = 'the crawl is paused', next_attempt_at = NULL, admission_id = NULL,
+      UPDATE pages SET status = 'Pending', reason = ${reason}, next_attempt_at = NULL, admission_id = NULL,
                        updated_at = now()
       WHERE id = ${BigInt(pageId)} AND status IN ('Queued', 'Waiting')
       RETURNING crawl_id, kind)
     UPDATE crawls c SET pages_reserved = greatest(0, c.pages_reserved - 1)
     FROM returned WHERE c.id = returned.crawl_id AND c.max_pages IS NOT NULL AND returned.kind = 'page'`;
+}
+
+/** Excluded since it was admitted. */
+async function rejectExcluded(db: Database, pageId: string, pattern: string): Promise<void> {
+  await db.$executeRaw`
+    WITH rejected AS (
+      UPDATE pages SET ${rejectedFor(pattern)}
+      WHERE id = ${BigInt(pageId)} AND status IN ('Queued', 'Waiting')
+      RETURNING crawl_id)
+    UPDATE crawls c SET pages_reserved = greatest(0, c.pages_reserved - 1)
+    FROM rejected WHERE c.id = rejected.crawl_id AND c.max_pages IS NOT NULL`;
 }

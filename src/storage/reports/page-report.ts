@@ -3,6 +3,7 @@ import { normaliseUrl, originOf, urlHash } from '../../urls/index.ts';
 import { type CrawlRecord, toSettings } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import type { Page, PageCrawl } from '../generated/client.ts';
+import { type RecordedOrder, readPauseOrder } from '../orders.ts';
 
 const SHOWN = {
   id: true,
@@ -18,6 +19,7 @@ const SHOWN = {
   rank: true,
   isSeed: true,
   attempts: true,
+  attemptsBefore: true,
   nextAttemptAt: true,
   redirectTo: true,
   statusCode: true,
@@ -30,6 +32,9 @@ type ReportedPage = Pick<Page, keyof typeof SHOWN>;
 interface ReportedCrawl {
   id: string;
   status: CrawlRecord['status'];
+  /** Who paused it, and why. Of a paused one. */
+  pausedBy?: RecordedOrder | null;
+  /** Of this page. */
   maximumAttempts: number;
   window: number;
   /** Until then, or until this many pages are pending, only seeds are fetched. null: the warm-up is over. */
@@ -43,9 +48,12 @@ export interface PageReport {
   /** Other crawls that have this URL, the newest first. */
   alsoIn: string[];
   page: ReportedPage;
-  /** In order. */
+  /** The latest 100, in order. */
   attempts: PageCrawl[];
-  /** Only for a Pending page that is due: how many of its kind are admitted before it in its domain, and how many of any kind are in progress. */
+  /**
+   * Only for a Pending page that is due: how many of its kind are admitted before it in its domain, counted up to
+   * `MAX_COUNTED_BEFORE`, and how many of any kind are in progress.
+   */
   before: { pending: number; queued: number } | null;
   /** null: its robots.txt was read, or has not been requested yet. */
   robotsFailure: { error: string; since: Date; retryAt: Date } | null;
@@ -56,11 +64,11 @@ export interface PageReport {
 /** From the newest crawl that has it, unless one is given. null: no crawl has it. */
 export async function readPage(db: Database, rawUrl: string, crawlId?: string): Promise<PageReport | null> {
   const { page, alsoIn } = (await findPage(db, rawUrl, crawlId)) ?? {};
-  const found = page && (await readReportedCrawl(db, page.crawlId));
+  const found = page && (await readReportedCrawl(db, page));
   if (!page || !alsoIn || !found) return null;
   const { crawl, maxRedirects } = found;
   const [attempts, before, robotsTrouble, chain] = await Promise.all([
-    db.pageCrawl.findMany({ where: { pageId: page.id }, orderBy: { attempt: 'asc' } }),
+    readAttempts(db, page.id),
     page.status === 'Pending' && page.nextAttemptAt === null ? countBefore(db, page) : null,
     findRobotsFailure(db, page),
     readChain(db, page, maxRedirects),
@@ -68,9 +76,17 @@ export async function readPage(db: Database, rawUrl: string, crawlId?: string): 
   return { crawl, alsoIn, page, attempts, before, robotsFailure: robotsTrouble, chain };
 }
 
+/** A crawl may allow any number. */
+const MAX_ATTEMPTS = 100;
+
+async function readAttempts(db: Database, pageId: bigint): Promise<PageCrawl[]> {
+  const latest = { orderBy: { attempt: 'desc' }, take: MAX_ATTEMPTS } as const;
+  return (await db.pageCrawl.findMany({ where: { pageId }, ...latest })).reverse();
+}
+
 async function readReportedCrawl(
   db: Database,
-  id: string,
+  { crawlId: id, attemptsBefore }: ReportedPage,
 ): Promise<{ crawl: ReportedCrawl; maxRedirects: number } | null> {
   const row = await db.crawl.findUnique({ where: { id } });
   if (row === null) return null;
@@ -78,7 +94,8 @@ async function readReportedCrawl(
   const crawl: ReportedCrawl = {
     id,
     status: row.status,
-    maximumAttempts: retry.maximumAttempts,
+    pausedBy: row.status === 'Paused' ? await readPauseOrder(db, { crawlId: id }) : null,
+    maximumAttempts: attemptsBefore + retry.maximumAttempts,
     window,
     warmup: row.warmedUp
       ? null
@@ -125,24 +142,23 @@ async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string;
   });
 }
 
+/** More would only be read to be counted. */
+export const MAX_COUNTED_BEFORE = 10_000;
+
 async function countBefore(
   db: Database,
   { crawlId, domain, kind, priority, rank, id }: ReportedPage,
 ): Promise<{ pending: number; queued: number }> {
-  const [pending, queued] = await Promise.all([
-    db.page.count({
-      where: {
-        ...{ crawlId, domain, kind, status: 'Pending', nextAttemptAt: null },
-        OR: [
-          { priority: { lt: priority } },
-          { priority, rank: { lt: rank } },
-          { priority, rank, id: { lt: id } },
-        ],
-      },
-    }),
+  const [[pending], queued] = await Promise.all([
+    db.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM (
+        SELECT 1 FROM pages
+        WHERE crawl_id = ${crawlId} AND domain = ${domain} AND kind = ${kind}::url_kind AND status = 'Pending'
+          AND next_attempt_at IS NULL AND (priority, rank, id) < (${priority}, ${rank}, ${id})
+        LIMIT ${MAX_COUNTED_BEFORE}) AS before`,
     db.page.count({ where: { crawlId, domain, status: 'Queued' } }),
   ]);
-  return { pending, queued };
+  return { pending: pending?.count ?? 0, queued };
 }
 
 async function findRobotsFailure(db: Database, { url }: ReportedPage): Promise<PageReport['robotsFailure']> {

@@ -2,7 +2,9 @@
 import { FINAL_STATUSES, OPEN_STATUSES, type Outcome, type PageStatus } from '../../core/outcome.ts';
 import type { SkipCounts } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
+import { Prisma } from '../generated/client.ts';
 import type { CrawlStatus, UrlKind } from '../generated/enums.ts';
+import { domainCounts, readLinkCounts, readPageCounts } from './counts.ts';
 
 export interface Progress {
   crawl: string;
@@ -41,10 +43,10 @@ export async function readProgress(db: Database, crawlId: string): Promise<Progr
     select: { status: true, reason: true, createdAt: true, finishedAt: true },
   });
   if (!crawl) return null;
-  const [{ pages, sitemaps }, attempts, skipped, cooling] = await Promise.all([
+  const [{ pages, sitemaps }, attempts, links, cooling] = await Promise.all([
     countPages(db, crawlId),
     countAttempts(db, crawlId),
-    countSkipped(db, crawlId),
+    readLinkCounts(db, crawlId),
     crawl.finishedAt ? [] : readCooling(db, crawlId),
   ]);
   return {
@@ -55,7 +57,7 @@ export async function readProgress(db: Database, crawlId: string): Promise<Progr
     pages,
     sitemaps,
     attempts,
-    skipped,
+    skipped: links.skipped,
     seconds: ((crawl.finishedAt ?? new Date()).getTime() - crawl.createdAt.getTime()) / 1_000,
     cooling,
   };
@@ -97,14 +99,11 @@ export interface DomainCounts {
 /** The domains with the most pages first. */
 export async function readDomains(db: Database, crawlId: string, limit: number): Promise<DomainCounts[]> {
   return db.$queryRaw<DomainCounts[]>`
-    SELECT page.domain, count(*)::int AS found,
-           count(*) FILTER (WHERE status IN ('Pending', 'Queued', 'Waiting'))::int AS open,
-           count(*) FILTER (WHERE status = 'Fetched')::int AS fetched,
-           count(*) FILTER (WHERE status = 'Failed')::int AS failed,
-           coalesce(bool_or(domain.paused), false) AS paused
-    FROM pages page LEFT JOIN domains domain ON domain.name = page.domain
-    WHERE page.crawl_id = ${crawlId} AND page.kind = 'page'
-    GROUP BY page.domain ORDER BY found DESC, page.domain LIMIT ${limit}`;
+    SELECT domain, found, open, fetched, failed,
+           -- Not joined: of a few thousand domains, the planner might read all.
+           coalesce((SELECT paused FROM domains WHERE name = counted.domain), false) AS paused
+    FROM (${domainCounts(crawlId, Prisma.sql`found`, limit)}) AS counted
+    ORDER BY found DESC, domain LIMIT ${limit}`;
 }
 
 export interface OpenPage {
@@ -138,10 +137,10 @@ const NO_PAGE_COUNTS: Record<PageStatus, number> = {
 };
 
 async function countPages(db: Database, crawlId: string): Promise<Pick<Progress, 'pages' | 'sitemaps'>> {
-  const rows = await db.page.groupBy({ by: ['kind', 'status'], where: { crawlId }, _count: true });
+  const rows = await readPageCounts(db, crawlId);
   const of = (kind: UrlKind): Record<PageStatus, number> => ({
     ...NO_PAGE_COUNTS,
-    ...Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.status, row._count])),
+    ...Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.status, row.pages])),
   });
   return { pages: of('page'), sitemaps: of('sitemap') };
 }
@@ -158,20 +157,12 @@ const NO_ATTEMPT_COUNTS: Record<Outcome, number> = {
 
 async function countAttempts(db: Database, crawlId: string): Promise<Record<Outcome, number>> {
   const rows = await db.$queryRaw<{ outcome: Outcome; count: number }[]>`
-    SELECT attempt.outcome::text AS outcome, count(*)::int AS count
-    FROM page_crawls attempt JOIN pages page ON page.id = attempt.page_id
-    WHERE page.crawl_id = ${crawlId}
-    GROUP BY attempt.outcome`;
+    SELECT outcome::text AS outcome, sum(attempts)::int AS count
+    FROM (SELECT outcome, attempts FROM crawl_attempt_counts WHERE crawl_id = ${crawlId}
+          UNION ALL
+          SELECT outcome, attempts FROM crawl_changes WHERE crawl_id = ${crawlId} AND outcome IS NOT NULL) AS counted
+    GROUP BY outcome`;
   return { ...NO_ATTEMPT_COUNTS, ...Object.fromEntries(rows.map((row) => [row.outcome, row.count])) };
-}
-
-async function countSkipped(db: Database, crawlId: string): Promise<SkipCounts> {
-  const rows = await db.$queryRaw<{ reason: string; count: number }[]>`
-    SELECT skipped.reason, sum(skipped.links::int)::int AS count
-    FROM pages, jsonb_each_text(links_skipped) AS skipped (reason, links)
-    WHERE crawl_id = ${crawlId} AND links_skipped IS NOT NULL
-    GROUP BY skipped.reason ORDER BY count DESC, reason`;
-  return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
 }
 
 /** Only domains with queued pages: the others have nothing to wait for. */

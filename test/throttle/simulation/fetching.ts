@@ -13,6 +13,7 @@ import type { World } from './world.ts';
 /** Longest wait at the gate. */
 const MAX_WAIT_MS = 2_000;
 const BUSY_RETRY_MS = 250;
+const MAX_CLOCK_ERROR_MS = 100;
 const START_WITHIN_MS = 6_000;
 /** Longest time that a report waits for the next ask of its machine. */
 const REPORT_HOLD_MS = 2_000;
@@ -32,12 +33,19 @@ export interface Written {
 
 export type FetchEnd = 'fetched' | 'refused' | 'unreachable';
 
-interface Passed {
-  gapMs: number;
-  /** Before the gate was asked, and when its answer had arrived. */
+/** The row as a machine knows it. It may have changed since. */
+interface Reading {
+  row: Row;
+  /** Before it was asked for, and when it had arrived. */
   before: ClockReading;
   after: ClockReading;
-  now: number;
+}
+
+interface Passed {
+  gapMs: number;
+  openedAt: number;
+  /** As it was written. */
+  reading: Reading;
 }
 
 export class Wire {
@@ -66,65 +74,110 @@ export class Wire {
     return [...this.#running].filter(([, { machine, run }]) => machine.run === run).map(([id]) => id);
   }
 
-  fetch(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void, waitedMs = 0): void {
-    const entry = this.#entryOf(lease);
+  /** The row is read together with other things, some time before it is needed. */
+  fetch(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+    this.#read(
+      machine,
+      (reading) => {
+        const laterMs = this.#world.fault(0.3) ? this.#world.between(1, 1_500) : 0;
+        machine.after(laterMs, () => this.#enter(machine, lease, ended, { known: reading, waitedMs: 0 }));
+      },
+      () => this.#refuse(machine, lease, ended, 'no database'),
+    );
+  }
+
+  #read(machine: Machine, receive: (reading: Reading) => void, fail: () => void): void {
     const before = machine.read();
-    const refuse = (reason: string) => {
-      this.refusals.add(reason);
-      this.report(machine, lease, { kind: 'unused' });
-      ended('refused');
-    };
-    const waitFor = (ms: number, reason: string) => {
+    this.#store.query(
+      machine,
+      () => this.#store.read(),
+      (row) => receive({ row, before, after: machine.read() }),
+      fail,
+    );
+  }
+
+  #refuse(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void, reason: string): void {
+    this.refusals.add(reason);
+    this.report(machine, lease, { kind: 'unused', ...(reason === 'busy' && { busy: true }) });
+    ended('refused');
+  }
+
+  #enter(
+    machine: Machine,
+    lease: Lease,
+    ended: (end: FetchEnd) => void,
+    { known, waitedMs }: { known: Reading | null; waitedMs: number },
+  ): void {
+    const refuse = (reason: string) => this.#refuse(machine, lease, ended, reason);
+    const waitFor = (ms: number, reason: string, reading: Reading | null) => {
       this.delayed += 1;
       if (waitedMs + ms > MAX_WAIT_MS) refuse(reason);
-      else machine.after(ms, () => this.fetch(machine, lease, ended, waitedMs + ms));
+      else {
+        const next = { known: reading, waitedMs: waitedMs + ms };
+        machine.after(ms, () => this.#enter(machine, lease, ended, next));
+      }
     };
+    const again = () => this.#enter(machine, lease, ended, { known: null, waitedMs });
     const fail = () => {
       this.leave(machine, lease, { kind: 'unused' });
       refuse('no database');
     };
-    const decide = (row: Row) => {
-      const verdict = enter(row.gate, row.rules, entry, row.now);
-      switch (verdict.kind) {
-        case 'void':
-          return refuse(verdict.reason);
-        case 'wait':
-          return waitFor(verdict.ms, 'gap');
-        case 'busy':
-          return waitFor(BUSY_RETRY_MS, 'busy');
-        case 'go':
-          return this.#store.query(
-            machine,
-            () => this.#pass(row, lease, verdict.gate),
-            (isIn) => {
-              if (!isIn) this.fetch(machine, lease, ended, waitedMs);
-              else {
-                const { gapMs } = verdict;
-                this.#connect(machine, lease, { gapMs, before, after: machine.read(), now: row.now }, ended);
-              }
-            },
-            fail,
-          );
+    const decide = (reading: Reading) => {
+      const { row, after } = reading;
+      const now = row.now + elapsedAtLeastMs(after, machine.read());
+      const verdict = enter(row.gate, row.rules, this.#entryOf(lease), now);
+      if (verdict.kind === 'wait') return waitFor(verdict.ms, 'gap', reading);
+      if (verdict.kind === 'go') {
+        const { gapMs, openedAt, gate } = verdict;
+        const written = { ...reading, row: { ...row, gate, revision: row.revision + 1 } };
+        return this.#store.query(
+          machine,
+          () => this.#pass(row, lease, gate),
+          (isIn) => {
+            if (isIn) this.#whenOpened(machine, lease, { gapMs, openedAt, reading: written }, ended);
+            else again();
+          },
+          fail,
+        );
       }
+      // A refusal may be outdated.
+      if (reading === known) return again();
+      return verdict.kind === 'void' ? refuse(verdict.reason) : waitFor(BUSY_RETRY_MS, 'busy', null);
     };
-    this.#store.query(
-      machine,
-      () => this.#store.read(),
-      decide,
-      () => refuse('no database'),
-    );
+    if (known !== null) decide(known);
+    else this.#read(machine, decide, () => refuse('no database'));
   }
 
   /** Tells the gate what became of a request: again and again, until it is done or the machine dies. */
-  leave(machine: Machine, lease: Lease, end: EntryEnd, at = machine.read()): void {
+  leave(
+    machine: Machine,
+    lease: Lease,
+    end: EntryEnd,
+    known: Reading | null = null,
+    at = machine.read(),
+  ): void {
     // Before the row's time is read: what passes in between makes the start look later, never earlier.
     const sofar =
       end.kind === 'started' ? { ...end, agoMs: end.agoMs + elapsedAtLeastMs(at, machine.read()) } : end;
-    const again = () => machine.after(500, () => this.leave(machine, lease, end, at));
-    this.#store.update(
+    const again = () => machine.after(500, () => this.leave(machine, lease, end, null, at));
+    const update = () =>
+      this.#store.update(
+        machine,
+        ({ gate, now }) => leave(gate, lease.id, sofar, now),
+        () => {},
+        again,
+      );
+    if (known === null || !isExact(known, machine.read())) {
+      update();
+      return;
+    }
+    const { row, before } = known;
+    const elapsedMs = elapsedAtMostMs(before, machine.read());
+    const left = leave(row.gate, lease.id, sofar, row.now + elapsedMs);
+    this.#store.query(
       machine,
-      ({ gate, now }) => leave(gate, lease.id, sofar, now),
-      () => {},
+      () => this.#store.write(row.revision, left),
+      (isWritten) => isWritten || update(),
       again,
     );
   }
@@ -174,8 +227,15 @@ export class Wire {
     };
   }
 
-  #isInTime(machine: Machine, { before }: Passed): boolean {
-    return elapsedAtMostMs(before, machine.read()) <= START_WITHIN_MS;
+  #isInTime(machine: Machine, { openedAt, reading: { row, before } }: Passed): boolean {
+    return row.now + elapsedAtMostMs(before, machine.read()) <= openedAt + START_WITHIN_MS;
+  }
+
+  #whenOpened(machine: Machine, lease: Lease, passed: Passed, ended: (end: FetchEnd) => void): void {
+    const { openedAt, reading } = passed;
+    const waitMs = openedAt - reading.row.now - elapsedAtLeastMs(reading.after, machine.read());
+    if (waitMs > 0) machine.after(Math.ceil(waitMs), () => this.#whenOpened(machine, lease, passed, ended));
+    else this.#connect(machine, lease, passed, ended);
   }
 
   /** Each request has its own connection here. That takes time, so the time is checked again once it is connected. */
@@ -186,7 +246,7 @@ export class Wire {
       ended('refused');
       return;
     }
-    const startBy = this.#store.trueTime(passed.now) + START_WITHIN_MS;
+    const startBy = this.#store.trueTime(passed.openedAt) + START_WITHIN_MS;
     this.connections.push({ leaseId: lease.id, at: this.#world.now, startBy });
     if (!this.#site.isUp(this.#askOf(lease).origin)) {
       this.#failToConnect(machine, lease, ended);
@@ -204,13 +264,13 @@ export class Wire {
   #write(machine: Machine, lease: Lease, passed: Passed, ended: (end: FetchEnd) => void): boolean {
     if (!this.#isInTime(machine, passed)) return false;
     const at = machine.read();
-    const early = this.#store.trueTime(passed.now + elapsedAtLeastMs(passed.after, at));
-    const late = this.#store.trueTime(passed.now + elapsedAtMostMs(passed.before, at));
-    const { gapMs } = passed;
-    const startBy = this.#store.trueTime(passed.now) + START_WITHIN_MS;
+    const { gapMs, openedAt, reading } = passed;
+    const early = this.#store.trueTime(reading.row.now + elapsedAtLeastMs(reading.after, at));
+    const late = this.#store.trueTime(reading.row.now + elapsedAtMostMs(reading.before, at));
+    const startBy = this.#store.trueTime(openedAt) + START_WITHIN_MS;
     const times = { at: this.#world.now, startBy, early, errorMs: late - early };
     this.written.push({ leaseId: lease.id, gapMs, ...times });
-    this.#receive(machine, lease, ended);
+    this.#receive(machine, lease, reading, ended);
     return true;
   }
 
@@ -228,7 +288,7 @@ export class Wire {
     return granted.ask;
   }
 
-  #receive(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+  #receive(machine: Machine, lease: Lease, known: Reading, ended: (end: FetchEnd) => void): void {
     const world = this.#world;
     const wroteAt = machine.read();
     const { concurrency, maxFetchMs } = this.#askOf(lease);
@@ -245,11 +305,8 @@ export class Wire {
     }
     machine.after(durationMs, () => {
       this.#running.delete(lease.id);
-      this.leave(machine, lease, {
-        kind: 'started',
-        agoMs: this.#agoMs(machine, wroteAt),
-        closeMs: world.oneOf(0, 1_000),
-      });
+      const agoMs = this.#agoMs(machine, wroteAt);
+      this.leave(machine, lease, { kind: 'started', agoMs, closeMs: world.oneOf(0, 1_000) }, known);
       const copies = world.fault(0.1) ? 2 : 1;
       for (let n = 0; n < copies; n += 1) this.#reportResponse(machine, lease, wroteAt, durationMs);
       ended('fetched');
@@ -277,4 +334,8 @@ export class Wire {
     if (this.#world.fault(0.03)) return this.#world.oneOf(-5_000, 1e15, Number.NaN);
     return elapsedAtLeastMs(wroteAt, machine.read());
   }
+}
+
+function isExact({ before, after }: Reading, now: ClockReading): boolean {
+  return elapsedAtMostMs(before, now) - elapsedAtLeastMs(after, now) <= MAX_CLOCK_ERROR_MS;
 }

@@ -16,6 +16,7 @@ export class Machine {
   run = 1;
   #wallOffMs: number;
   #sleptMs = 0;
+  #frozenAt = 0;
   #frozenUntil = 0;
 
   /** A machine either sleeps or has its wall clock set, never both: together they could cancel out. */
@@ -60,14 +61,21 @@ export class Machine {
 
   freeze(ms: number): void {
     if (this.frozen) return;
+    const { run } = this;
+    this.#frozenAt = this.#world.now;
     this.#frozenUntil = this.#world.now + ms;
-    if (this.#sleepy) this.#world.after(ms, () => (this.#sleptMs += ms));
+    this.#world.after(ms, () => run === this.run && this.#wake(ms));
   }
 
   crash(): void {
+    if (this.frozen) this.#wake(this.#world.now - this.#frozenAt);
     this.run += 1;
     this.#frozenUntil = 0;
     this.reports = [];
+  }
+
+  #wake(afterMs: number): void {
+    if (this.#sleepy) this.#sleptMs += afterMs;
   }
 
   setWallClock(): void {
