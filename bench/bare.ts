@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import pLimit from 'p-limit';
+import type { TemporalTarget } from '../src/temporal/access.ts';
+import { connectWorker } from '../src/worker/native-connection.ts';
 import type { Bare } from './bare-workflow.ts';
 
 const TASK_QUEUE = 'bench-bare';
@@ -15,10 +17,10 @@ export type RunBareWorkflows = (workflows: number) => Promise<number>;
 /** Runs a worker of its own while `work` runs. Between measurements it is idle, which costs nothing. */
 export async function withBareWorker(
   client: Client,
-  address: string,
+  temporal: TemporalTarget,
   work: (runBare: RunBareWorkflows) => Promise<void>,
 ): Promise<void> {
-  const connection = await NativeConnection.connect({ address });
+  const { connection, close } = await connectWorker(temporal);
   const worker = await Worker.create({
     connection,
     namespace: client.options.namespace,
@@ -42,6 +44,6 @@ export async function withBareWorker(
   try {
     await worker.runUntil(work(runBare));
   } finally {
-    await connection.close();
+    await close();
   }
 }

@@ -4,12 +4,15 @@
  */
 import { BadInput } from '../src/core/errors.ts';
 import { crowd } from './crowd.ts';
+import { dashboards } from './dashboards.ts';
 import { frontier } from './frontier.ts';
 import { parse } from './parse.ts';
 import { polite } from './polite.ts';
 import { rate } from './rate.ts';
 import { scale } from './scale.ts';
+import { server } from './server.ts';
 import { stalls } from './stalls.ts';
+import { storage } from './storage.ts';
 import { workers } from './workers.ts';
 
 const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
@@ -19,8 +22,11 @@ const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
   frontier,
   scale,
   stalls,
+  storage,
   workers,
   crowd,
+  server,
+  dashboards,
 };
 
 const name = process.argv[2] ?? 'rate';

@@ -1,24 +1,27 @@
-/** The environment of benchmarks that run crawls: temporary embedded engines, workers and a client. */
+/** The environment of benchmarks that run crawls: temporary servers, workers and a client. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { type AmbleConfig, loadConfig } from '../src/config/index.ts';
-import { startEngines } from '../src/embedded/index.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { readRecords } from '../src/storage/reports/requests.ts';
+import type { TemporalTarget } from '../src/temporal/access.ts';
+import { connectTemporal } from '../src/temporal/connection.ts';
 import { type Proof, prove } from '../src/verify/index.ts';
 import { startWorker } from '../src/worker/worker.ts';
 import { cancelCrawlUpdate } from '../workflows/messages.ts';
 import { type PlainWeb, startPlainWeb } from './plain-web.ts';
+import { startEmbedded, startProduction } from './servers.ts';
 import { startWorkerProcess, type WorkerOptions, type WorkerProcess } from './worker-process.ts';
 
 export interface BenchEnvironment {
   config: AmbleConfig;
-  address: string;
+  temporal: TemporalTarget;
+  databaseUrl: string;
   client: Client;
   db: Database;
   /** Starts a crawl of these seeds on the added workers, otherwise on one in this process. */
@@ -57,17 +60,21 @@ const SETTINGS = { allowNetwork: ['127.0.0.0/8'], logLevel: 'warn' };
 
 export const log = (message: string): void => console.error(message);
 
-/** `settings`: in addition to those of every benchmark, or instead of them. */
+/**
+ * `settings`: in addition to those of every benchmark, or instead of them. `production`: with a Temporal server as in production
+ * instead of the embedded one.
+ */
 export async function withEnvironment(
   work: (environment: BenchEnvironment) => Promise<void>,
   settings: Record<string, unknown> = {},
+  { production = false } = {},
 ): Promise<void> {
   // Before a worker installs its own: its log would mix with the results.
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const home = await mkdtemp(join(tmpdir(), 'amble-bench-'));
   await writeFile(join(home, 'amble.config.json'), JSON.stringify({ ...SETTINGS, ...settings }));
-  const engines = await startEngines({ home, isolated: true, notify: log });
-  const connection = await Connection.connect({ address: engines.temporal.address });
+  const engines = await (production ? startProduction(home, log) : startEmbedded(home, log));
+  const connection = await connectTemporal(engines.temporal);
   const db = openDatabase(engines.databaseUrl);
   const client = new Client({ connection, namespace: engines.temporal.namespace });
   const config = loadConfig({ env: {}, cwd: home, flags: { home } });
@@ -89,7 +96,8 @@ export async function withEnvironment(
   try {
     await work({
       config,
-      address: engines.temporal.address,
+      temporal: engines.temporal,
+      databaseUrl: engines.databaseUrl,
       client,
       db,
       start,
@@ -99,14 +107,14 @@ export async function withEnvironment(
         const handle = await start(crawlId, { seeds: web.seeds, resolve: web.resolve, ...input });
         if (isDone !== undefined) {
           while (!isDone(web)) await sleep(POLL_INTERVAL_MS);
-          await handle.executeUpdate(cancelCrawlUpdate);
+          await handle.executeUpdate(cancelCrawlUpdate, { args: [null] });
         }
         await handle.result();
         web.stop();
         return { web, seconds: (performance.now() - began) / 1_000 };
       },
       async addWorker(options) {
-        const added = await startWorkerProcess(home, options);
+        const added = await startWorkerProcess(home, engines.env, options);
         workerProcesses.push(added);
         return added;
       },

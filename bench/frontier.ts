@@ -11,14 +11,16 @@ import pg from 'pg';
 import { loadConfig } from '../src/config/index.ts';
 import type { CrawlSettings } from '../src/core/settings.ts';
 import { startDatabase } from '../src/embedded/index.ts';
+import { foldChanges } from '../src/storage/counts.ts';
 import { openCrawl } from '../src/storage/crawls.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { admit } from '../src/storage/frontier/admit.ts';
 import { insertPages, newPage } from '../src/storage/frontier/insert-pages.ts';
-import { admitDue, countPages, findStalled } from '../src/storage/frontier/sweep.ts';
+import { admitDue, findStalled } from '../src/storage/frontier/sweep.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { recordAttempt } from '../src/storage/pages/record-attempt.ts';
 import { touchPage } from '../src/storage/pages/touch-page.ts';
+import { countPages } from '../src/storage/reports/counts.ts';
 import { log } from './environment.ts';
 import { checkResult, median } from './results.ts';
 
@@ -142,6 +144,7 @@ class FrontierCrawl {
   private async sweep(): Promise<void> {
     await admitDue(this.db, this.crawlId, this.settings, randomUUID());
     await findStalled(this.db, this.crawlId, async () => true);
+    await foldChanges(this.db, this.crawlId);
     await countPages(this.db, this.crawlId);
   }
 

@@ -13,7 +13,7 @@ import { checkResult, printResult } from './results.ts';
 const BIG_HOST = 100_000;
 const SMALL = { hosts: 2_000, pages: 3 };
 /** Enough for the large domain's throttle to continue as new. `npm run bench -- scale 8000` fetches all small domains. */
-const MAX_PAGES = 2_500;
+const MAX_PAGES = 4_500;
 /** The window of the default preset. */
 const WINDOW = loadConfig({ env: {}, cwd: '/' }).crawl.window;
 /** Temporal suggests continuing as new at 4,096 events; the throttle does so once its updates are finished. */

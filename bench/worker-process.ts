@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Stall } from './stall.ts';
 
-const PROGRAM = fileURLToPath(new URL('../src/cli.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../src/cli.js', import.meta.url));
 const WATCH_STALLS = new URL('watch-stalls.js', import.meta.url).href;
 
 export interface WorkerOptions {
@@ -22,13 +22,18 @@ export interface WorkerProcess {
   stop(): Promise<void>;
 }
 
-/** Uses the engines of this home. Returns when the worker is ready. */
+/** Uses the engines of this home, or the servers that `env` names. Returns when the worker is ready. */
 export async function startWorkerProcess(
   home: string,
+  env: Record<string, string>,
   { watchStalls = false }: WorkerOptions = {},
 ): Promise<WorkerProcess> {
   const argv = [...(watchStalls ? ['--import', WATCH_STALLS] : []), PROGRAM, 'worker', '--home', home];
-  const child = spawn(process.execPath, argv, { cwd: home, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = spawn(process.execPath, argv, {
+    cwd: home,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
   const exit = once(child, 'exit');
   const { stderr } = child;
   if (stderr === null) throw new Error('The worker was started without a pipe.');

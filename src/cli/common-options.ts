@@ -1,5 +1,7 @@
 /** Options that every command has: the settings they lead to, and commands for users to type that keep them. */
+
 import { type AmbleConfig, BadInput, loadConfig, type TuningChanges } from '../config/index.ts';
+import { quoteForShell } from '../core/format.ts';
 
 export interface CommonOptions {
   home?: string;
@@ -34,10 +36,6 @@ export function formatCommand(words: readonly string[], { home, config }: Common
 function invocation(npmScript: string | undefined): string[] {
   if (npmScript === undefined) return ['amble'];
   return npmScript === 'npx' ? ['npx', 'amble'] : ['npm', 'run', 'amble', '--'];
-}
-
-function quoteForShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 export function unknownCrawl(crawlId: string, options: CommonOptions): BadInput {

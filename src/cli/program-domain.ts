@@ -1,6 +1,7 @@
 /** The `amble domain` commands: how each domain is treated, across all crawls. */
 import type { Command } from 'commander';
 import { capitalise, commandDefiner, type OnExit } from './define-command.ts';
+import { addOrderOptions } from './order-options.ts';
 
 export function addDomainCommands(program: Command, onExit: OnExit): void {
   const summary = 'show or change how domains are treated';
@@ -21,7 +22,8 @@ Examples:
 A change applies to all crawls. It takes effect at once, also for slots that
 are already reserved, and survives every restart. While the domain's throttle
 is running, the Temporal CLI can do the same:
-  $ temporal workflow update execute --workflow-id throttle:example.org --name pause`,
+  $ temporal workflow update execute --workflow-id throttle:example.org --name pause
+"amble orders" lists who changed what, whichever way it was done.`,
     );
   const command = commandDefiner(domain);
   const jsonHelp = 'print JSON instead of text';
@@ -45,30 +47,34 @@ is running, the Temporal CLI can do the same:
       onExit(await showDomainCommand(name, options));
     });
 
-  command('pause', 'send no more requests to a domain', '<domain>', [
-    ['amble domain pause example.org', 'for all crawls; its pages stay queued until you resume it'],
-  ])
+  addOrderOptions(
+    command('pause', 'send no more requests to a domain', '<domain>', [
+      ['amble domain pause example.org', 'for all crawls; its pages stay queued until you resume it'],
+    ]),
+  )
     .option('--json', jsonHelp)
     .action(async (name, options) => {
       const { changeDomainCommand } = await import('./commands/domain.ts');
-      const { PAUSE } = await import('./domain-changes.ts');
-      onExit(await changeDomainCommand(name, options, PAUSE));
+      onExit(await changeDomainCommand(name, options, { kind: 'pause' }));
     });
 
-  command('resume', 'resume a paused domain', '<domain>', [
-    ['amble domain resume example.org', 'the gap since its last request still applies'],
-  ])
+  addOrderOptions(
+    command('resume', 'resume a paused domain', '<domain>', [
+      ['amble domain resume example.org', 'the gap since its last request still applies'],
+    ]),
+  )
     .option('--json', jsonHelp)
     .action(async (name, options) => {
       const { changeDomainCommand } = await import('./commands/domain.ts');
-      const { RESUME } = await import('./domain-changes.ts');
-      onExit(await changeDomainCommand(name, options, RESUME));
+      onExit(await changeDomainCommand(name, options, { kind: 'resume' }));
     });
 
-  command('delay', 'set the minimum gap between requests to a domain', '<domain> <time>', [
-    ['amble domain delay example.org 30s', 'or a range such as 5s-15s'],
-    ['amble domain delay example.org none', 'back to the delays of the crawls'],
-  ])
+  addOrderOptions(
+    command('delay', 'set the minimum gap between requests to a domain', '<domain> <time>', [
+      ['amble domain delay example.org 30s', 'or a range such as 5s-15s'],
+      ['amble domain delay example.org none', 'back to the delays of the crawls'],
+    ]),
+  )
     .option('--json', jsonHelp)
     .addHelpText(
       'after',
@@ -78,13 +84,15 @@ Crawl-delay, and its backoff. So this delay can only make the gap longer.`,
     )
     .action(async (name, time, options) => {
       const { changeDomainCommand } = await import('./commands/domain.ts');
-      const { delayChange } = await import('./domain-changes.ts');
+      const { delayChange } = await import('../operator/domain-orders.ts');
       onExit(await changeDomainCommand(name, options, delayChange(time)));
     });
 
-  command('reset', 'forget what was set for a domain or learned about it', '<domain>', [
-    ['amble domain reset example.org', 'for example after the site has been repaired'],
-  ])
+  addOrderOptions(
+    command('reset', 'forget what was set for a domain or learned about it', '<domain>', [
+      ['amble domain reset example.org', 'for example after the site has been repaired'],
+    ]),
+  )
     .option('--json', jsonHelp)
     .addHelpText(
       'after',
@@ -95,7 +103,6 @@ depends on.`,
     )
     .action(async (name, options) => {
       const { changeDomainCommand } = await import('./commands/domain.ts');
-      const { RESET } = await import('./domain-changes.ts');
-      onExit(await changeDomainCommand(name, options, RESET));
+      onExit(await changeDomainCommand(name, options, { kind: 'reset' }));
     });
 }

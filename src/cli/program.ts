@@ -5,6 +5,7 @@ import { packageVersion } from '../core/package-root.ts';
 import { addCommonOptions, commandDefiner, type DefineCommand, type OnExit } from './define-command.ts';
 import { addCrawlCommand } from './program-crawl.ts';
 import { addDomainCommands } from './program-domain.ts';
+import { addOrderCommands } from './program-orders.ts';
 
 /** Commands are loaded when they run: help does not wait for the Temporal and Postgres clients. */
 export function buildProgram(onExit: OnExit): Command {
@@ -35,7 +36,7 @@ Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted.`,
   addCrawlCommand(command, onExit);
   addReadingCommands(command, onExit);
   addDomainCommands(program, onExit);
-  addControlCommands(command, onExit);
+  addOrderCommands(command, onExit);
   addProcessCommands(command, onExit);
   addCommonOptions(program);
   return program;
@@ -100,47 +101,40 @@ the 50 domains with the tightest gaps; a pipe or a file gets all of them.`,
     });
 }
 
-function addControlCommands(command: DefineCommand, onExit: OnExit): void {
-  command('pause', 'pause a crawl', '<crawl>', [
-    ['amble pause example', 'stays paused until you resume it, even after a restart'],
-  ])
-    .addHelpText(
-      'after',
-      `
-No new page starts. A page in progress stops when it gets its next slot and
-loses no attempt. A request that has been sent is completed. Other crawls on
-the same domains continue. While the crawl's workflow is running, the Temporal CLI
-can do the same:
-  $ temporal workflow update execute --workflow-id example --name pause`,
-    )
-    .action(async (crawl, options) => {
-      const { pauseCommand } = await import('./commands/pause.ts');
-      onExit(await pauseCommand(crawl, options));
-    });
-
-  command('resume', 'resume a paused crawl', '<crawl>', [
-    ['amble resume example', 'its pages start again at once'],
-  ]).action(async (crawl, options) => {
-    const { resumeCommand } = await import('./commands/pause.ts');
-    onExit(await resumeCommand(crawl, options));
-  });
-
-  command('cancel', 'cancel a crawl and wait until it has ended', '<crawl>', [
-    ['amble cancel example', 'unfetched pages end as Cancelled; fetched pages stay'],
-  ]).action(async (crawl, options) => {
-    const { cancelCommand } = await import('./commands/cancel.ts');
-    onExit(await cancelCommand(crawl, options));
-  });
-}
-
 function addProcessCommands(command: DefineCommand, onExit: OnExit): void {
   command('up', 'run Temporal, Postgres and a worker until Ctrl-C', '', [
-    ['amble up', 'prints their addresses and that of the Temporal Web UI'],
+    ['amble up', 'prints their addresses, that of the dashboard and that of the Temporal Web UI'],
     ['amble up --home .amble/demo', 'look at what the demo crawled'],
-  ]).action(async (options) => {
-    const { upCommand } = await import('./commands/up.ts');
-    onExit(await upCommand(options));
-  });
+  ])
+    .option('--listen <address>', 'address and port of the dashboard (default: localhost:8080)')
+    .action(async (options) => {
+      const { upCommand } = await import('./commands/up.ts');
+      onExit(await upCommand(options));
+    });
+
+  command('doctor', 'find out what is wrong, with a cure for each finding', '', [
+    ['amble doctor', 'exit code 1 if something is wrong'],
+  ])
+    .option('--json', 'print one line of JSON')
+    .action(async (options) => {
+      const { doctorCommand } = await import('./commands/doctor.ts');
+      onExit(await doctorCommand(options));
+    });
+
+  command('server', 'serve the dashboard until Ctrl-C', '', [
+    ['amble server', 'at http://localhost:8080, for this machine alone'],
+    [
+      'AMBLE_SERVER_TOKEN=... amble server --listen 0.0.0.0:8080',
+      'for others too; they are asked for the token',
+    ],
+    ['amble server --bot-only --listen 0.0.0.0:80', 'the page for owners of sites alone, for everybody'],
+  ])
+    .option('--listen <address>', 'address and port (default: localhost:8080)')
+    .option('--bot-only', 'serve only the page for owners of sites, to everybody')
+    .action(async (options) => {
+      const { serverCommand } = await import('./commands/server.ts');
+      onExit(await serverCommand(options));
+    });
 
   command('worker', 'run one more worker, here or on another machine', '', [
     ['amble worker', 'joins the servers of this home, or Temporal on localhost:7233'],
@@ -153,10 +147,19 @@ function addProcessCommands(command: DefineCommand, onExit: OnExit): void {
     onExit(await workerCommand(options));
   });
 
+  command('migrate', 'bring the database to the schema of this version, and end', '', [
+    ['DATABASE_URL=postgresql://... amble migrate', 'before new workers start; every start does it too'],
+  ]).action(async (options) => {
+    const { migrateCommand } = await import('./commands/migrate.ts');
+    onExit(await migrateCommand(options));
+  });
+
   command('demo', 'crawl a small web on this machine', '', [
     ['amble demo', 'takes about 20 seconds; sends nothing outside this machine'],
   ])
     .option('--json', 'print one line of JSON at the end')
+    .option('--stay', 'keep the dashboard up after the crawl (default at a terminal)')
+    .option('--no-stay', 'end with the crawl')
     .action(async (options) => {
       const { demoCommand } = await import('./commands/demo.ts');
       onExit(await demoCommand(options));

@@ -1,9 +1,12 @@
 /** Starts or joins a crawl, works on it in this process or in the background, and shows its progress. */
 import type { AmbleConfig, CrawlRequest } from '../config/index.ts';
+import type { FoundCrawl } from '../operator/start-crawl.ts';
 import { hasEnded, type Progress } from '../storage/reports/progress.ts';
+import { warnIfStopped } from './commands/stop.ts';
 import { type CommonOptions, formatCommand } from './common-options.ts';
 import { ensureUp } from './connect/background.ts';
-import { type FoundCrawl, findOrStartCrawl, waitForEnd, waitUntilOpened } from './connect/crawls.ts';
+import { joinOrStartCrawl, waitForEnd, waitUntilOpened } from './connect/crawls.ts';
+import { serveDashboard } from './connect/dashboard.ts';
 import { openSession, type Session, withSession } from './connect/session.ts';
 import { renderSummary } from './render/crawl.ts';
 import { EXIT, type ExitCode, writeErr, writeOut } from './terminal.ts';
@@ -43,11 +46,12 @@ export async function runCrawlInBackground(
   const session = await openSession(config, { worker: null });
   const done = new AbortController();
   try {
-    const crawl = await findOrStartCrawl({ ...session, config, crawlId, request, options });
+    const crawl = await joinOrStartCrawl({ ...session, config, crawlId, request }, options);
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, options);
     const ended = waitForEnd(crawl.handle, session.worker, { log: writeErr, signal: done.signal });
     const progress = await waitUntilOpened(session.db, crawlId, ended);
     writeErr(`Crawl ${crawlId} ${crawl.resumed ? 'continues' : 'has started'} in the background.`);
+    await warnIfStopped(session.db, options);
     writeNextCommands(crawlId, options);
     writeErr(`  stop the worker: kill ${pid}`);
     writeOut(options.json ? JSON.stringify(progress) : crawlId);
@@ -60,11 +64,17 @@ export async function runCrawlInBackground(
 
 export async function runCrawl(config: AmbleConfig, invocation: CrawlInvocation): Promise<ExitCode> {
   return withSession(config, { worker: 'file' }, async (session, { first }) => {
-    const crawl = await findOrStartCrawl({ ...session, config, ...invocation });
+    const crawl = await joinOrStartCrawl({ ...session, config, ...invocation }, invocation.options);
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, invocation.options);
     const { uiUrl } = session.engines.temporal;
+    await warnIfStopped(session.db, invocation.options);
     if (uiUrl !== null) writeErr(`Every page is a workflow in the Temporal Web UI: ${uiUrl}`);
-    return followCrawl(session, crawl, invocation, first);
+    const server = await serveDashboard(config, session);
+    try {
+      return await followCrawl(session, crawl, invocation, first);
+    } finally {
+      await server?.stop();
+    }
   });
 }
 

@@ -2,10 +2,12 @@
  * What a process gives back: results on standard output, messages on standard error, an exit code. All text goes out here, one
  * line at a time, and control characters are escaped: titles, URLs and reasons are written by the sites that are crawled.
  */
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { codeOf } from '../core/errors.ts';
 import { escapeControls } from '../core/format.ts';
+import { createRedactor, secretsIn } from '../core/redact.ts';
 
 export const EXIT = {
   ok: 0,
@@ -34,8 +36,29 @@ export async function writeOutAll(lines: AsyncIterable<string>): Promise<void> {
   }
 }
 
+/** Errors of libraries may quote what they were given. */
+const redact = createRedactor(secretsIn(process.env));
+
 export function writeErr(line: string): void {
-  process.stderr.write(`${escapeControls(line)}\n`);
+  process.stderr.write(`${escapeControls(redact(line))}\n`);
+}
+
+/** Whether a person can read what is written and answer it. */
+export function isAtTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Resolves at the next key, Ctrl-C included. Never, if there is no terminal. */
+export async function keyPress(): Promise<void> {
+  const { stdin } = process;
+  if (!stdin.isTTY) return new Promise(() => {});
+  stdin.setRawMode(true);
+  try {
+    await once(stdin, 'data');
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+  }
 }
 
 /** One line per error. Prisma puts the reason on its last line, most other libraries on the first. */

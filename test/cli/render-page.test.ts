@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderPageReport } from '../../src/cli/render/page.ts';
-import { describePage, type PageContext } from '../../src/cli/render/page-status.ts';
 import type { StoredDomain } from '../../src/core/slot-protocol.ts';
+import { describePage, type PageContext } from '../../src/operator/describe-page.ts';
+import type { RecordedOrder } from '../../src/storage/orders.ts';
 import type { PageReport } from '../../src/storage/reports/page-report.ts';
 import { newThrottle, toStoredDomain, view } from '../../src/throttle/index.ts';
 import type { ThrottleView } from '../../src/throttle/view.ts';
@@ -15,6 +16,11 @@ const NO_CONTEXT: PageContext = { slot: null, domain: null, work: { active: true
 
 const describeWith = (changes: Parameters<typeof aPage>[0], slot: PageContext['slot'] = null) =>
   describePage(aPage(changes), { ...NO_CONTEXT, slot }, NOW);
+
+const PAUSE: RecordedOrder = {
+  ...{ id: '1', givenAt: NOW, crawlId: 'a-crawl', domain: null, by: 'anna', reason: 'the owner asked' },
+  ...{ kind: 'pause', channel: 'cli', effect: 'Running → Paused' },
+};
 
 const THROTTLE = view({ ...newThrottle('example.org', CONFIG), openedAt: 0 }, NOW.getTime());
 
@@ -35,6 +41,9 @@ describe('a pending page', () => {
 
   it('shows that its crawl is paused or being cancelled', () => {
     expect(describeWith({ crawl: { status: 'Paused' } })).toBe('the crawl is paused.');
+    expect(describeWith({ crawl: { status: 'Paused', pausedBy: PAUSE } })).toBe(
+      'the crawl is paused by anna (cli): the owner asked.',
+    );
     expect(describeWith({ crawl: { status: 'Cancelling' } })).toBe('the crawl is being cancelled.');
   });
 });
@@ -56,14 +65,14 @@ describe('a page that has not started', () => {
     const row = { ...toStoredDomain(newThrottle('example.org', CONFIG)), ...stored };
     const known = { name: 'example.org', stored: row, lastStart: null, writtenAt: NOW };
     const domains = [
-      { domain: 'example.org', live: { ...THROTTLE, ...live }, known: null },
-      { domain: 'example.org', live: null, known },
+      { domain: 'example.org', live: { ...THROTTLE, ...live }, known: null, pausedBy: PAUSE },
+      { domain: 'example.org', live: null, known, pausedBy: PAUSE },
     ];
     return domains.map((domain) => describePage(aPage({ before, crawl }), { ...NO_CONTEXT, domain }, NOW));
   }
 
   it('shows that its domain is paused', () => {
-    const sentence = `${PLACE}; the domain is paused by an operator.`;
+    const sentence = `${PLACE}; the domain is paused by anna (cli): the owner asked.`;
     expect(liveAndStored({ phase: 'paused' }, { paused: true })).toEqual([sentence, sentence]);
   });
 

@@ -80,6 +80,7 @@ export function aPage({ page, crawl, ...rest }: Changes): PageReport {
       rank: 0,
       isSeed: false,
       attempts: 0,
+      attemptsBefore: 0,
       nextAttemptAt: null,
       redirectTo: null,
       statusCode: null,

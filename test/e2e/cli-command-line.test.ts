@@ -17,7 +17,7 @@ afterEach(() => {
 
 const COMMANDS = [
   ...['crawl', 'status', 'page', 'domain', 'pause', 'resume', 'cancel'],
-  ...['verify', 'export', 'up', 'worker', 'demo'],
+  ...['verify', 'export', 'up', 'worker', 'migrate', 'demo'],
 ];
 
 describe('--help', () => {

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../src/storage/database.ts';
 import type { PageStatus } from '../../src/storage/generated/enums.ts';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { readProgress } from '../../src/storage/reports/progress.ts';
-import { freshDatabase, type TestDatabase } from '../support/engines.ts';
+import { freshDatabase, type TestDatabase, testEngines } from '../support/engines.ts';
 import { runAmble } from './run-amble.ts';
 
 let database: TestDatabase;
@@ -117,6 +117,26 @@ describe('progress', () => {
 
   test('of a crawl that does not exist is null', async () => {
     expect(await readProgress(db, 'nobody')).toBeNull();
+  });
+});
+
+describe('amble doctor', () => {
+  test.each([
+    [
+      'no worker',
+      () => testEngines().temporalAddress,
+      /No worker is running, but crawls are open\..*amble worker/s,
+    ],
+    ['no Temporal', () => '127.0.0.1:1', /Temporal is unavailable: .*TEMPORAL_ADDRESS/s],
+  ])('ends with 1 and names the cure if there is %s', async (_, address, finding) => {
+    const { namespace } = testEngines();
+    const env = {
+      ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: address(), TEMPORAL_NAMESPACE: namespace },
+      AMBLE_TASK_QUEUE: 'nobody-polls-this',
+    };
+    const { code, stdout } = await runAmble(['doctor'], { cwd: tmpdir(), env });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(finding);
   });
 });
 

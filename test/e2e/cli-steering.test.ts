@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stateQuery } from '../../workflows/messages.ts';
@@ -63,6 +63,12 @@ function programWith(env: Record<string, string>, ...args: string[]) {
   });
 }
 
+/** What every command says that uses a Temporal server. */
+function joined(): string {
+  const { temporalAddress, namespace } = testEngines();
+  return `Using Temporal at ${temporalAddress}, namespace ${namespace}.\n`;
+}
+
 /** robots.txt has been fetched, the next slot is in an hour, and the other pages wait. */
 async function startQueuedCrawl(id: string): Promise<void> {
   const seeds = ['/1', '/2', '/3', '/4', '/5'].map((path) => web.url('slow', path));
@@ -83,7 +89,7 @@ describe('a domain', () => {
     await startQueuedCrawl('slow');
 
     const shown = await program('domain', 'show', domain);
-    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown).toMatchObject({ code: 0, stderr: joined() });
     expect(shown.stdout).toMatch(new RegExp(`^${domain}: open$`, 'm'));
     expect(shown.stdout).toMatch(/^ {2}Gap +1 h \(the crawl's delay\)$/m);
     expect(shown.stdout).toMatch(/^ {2}Reserved +1 slot; the next one in (59 min|1 h)$/m);
@@ -95,13 +101,13 @@ describe('a domain', () => {
       /Now +Queued: (its slot of .* is at .*|\d(st|nd|rd|th) of 4 that wait for a slot of .*; it asks again in .*); the gap is 1 h because of the crawl's delay\./,
     );
 
-    const paused = await program('domain', 'pause', domain.toUpperCase());
+    const paused = await program('domain', 'pause', domain.toUpperCase(), '--reason', 'the owner asked');
     expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/: paused$/m) });
     expect(await amble.db.domain.findUniqueOrThrow({ where: { name: domain } })).toMatchObject({
       paused: true,
     });
     const held = await program('page', web.url('slow', '/5'), '--crawl', 'slow');
-    expect(held.stdout).toMatch(/is paused by an operator\./);
+    expect(held.stdout).toMatch(/is paused by \S+ \(cli\): the owner asked\./);
     expect(JSON.parse((await program('status', 'slow', '--json')).stdout)).toMatchObject({
       domains: [{ domain, found: 5, open: 5, paused: true }],
     });
@@ -161,7 +167,7 @@ describe('a domain', () => {
     const paused = await programOn(unservedQueue, 'domain', 'pause', 'unattended.test');
     expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^unattended\.test: paused$/m) });
     const shown = await programOn(unservedQueue, 'domain', 'show', 'unattended.test');
-    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown).toMatchObject({ code: 0, stderr: joined() });
     expect(shown.stdout).toMatch(/^unattended\.test: paused$/m);
     expect(shown.stdout).toMatch(/its throttle is not running, or no worker answers for it/);
   }, 60_000);
@@ -179,22 +185,27 @@ describe('a crawl', () => {
   test('is paused and resumed by its id, and its status shows it', async () => {
     await amble.start({ seeds: [web.url('brisk')], ...web.network, delay: '1s' }, 'brisk');
     await expect.poll(() => web.arrivalsAt('brisk').length, { timeout: 60_000 }).toBeGreaterThan(0);
-    const paused = await program('pause', 'brisk');
+    const paused = await program('pause', 'brisk', '--reason', 'too fast');
     expect(paused.stdout).toMatch(/^Crawl brisk is paused/);
     const inProgress = () => amble.db.page.count({ where: { crawlId: 'brisk', status: 'Queued' } });
     await expect.poll(inProgress, { timeout: 60_000 }).toBe(0);
     expect((await program('status')).stdout).toMatch(/^brisk +Paused /m);
     expect((await program('status', 'brisk')).stdout).toMatch(
-      /^Crawl brisk is paused, started .*\n(.*\n)*To resume it: amble resume brisk$/m,
+      /^Crawl brisk is paused, started .*\nPaused by \S+ \(cli\): too fast\.\nTo resume it: amble resume brisk$/m,
     );
     const waiting = await amble.db.page.findFirstOrThrow({ where: { crawlId: 'brisk', status: 'Pending' } });
-    expect((await program('page', waiting.url)).stdout).toMatch(/Now +Pending: the crawl is paused\./);
+    expect((await program('page', waiting.url)).stdout).toMatch(
+      /Now +Pending: the crawl is paused by \S+ \(cli\): too fast\./,
+    );
 
     expect((await program('resume', 'brisk')).stdout).toBe('Crawl brisk is resumed.\n');
+    expect((await program('orders', '--crawl', 'brisk')).stdout).toMatch(
+      /^Time .*\n.*\n\S+ +resume +brisk .* cli +Paused → Running\n\S+ +pause +brisk .* Running → Paused +too fast\n$/,
+    );
     expect(await amble.client.workflow.getHandle('brisk').result()).toMatchObject({ pages: { Fetched: 13 } });
     expect(await program('pause', 'brisk')).toMatchObject({
       code: 2,
-      stderr: 'amble: Crawl brisk is Completed; only an unfinished crawl can be paused.\n',
+      stderr: `${joined()}amble: Crawl brisk is Completed; only an unfinished crawl can be paused.\n`,
     });
     const shown = await program('page', web.url('brisk', '/3'));
     expect(shown.stdout).toMatch(/Now +Fetched: status 200 at \d\d:\d\d:\d\d, "Page 3"\./);
@@ -222,6 +233,44 @@ describe('a crawl', () => {
     await amble.client.workflow.getHandle('down').cancel();
   });
 
+  test('excludes URLs while it runs, after a preview', async () => {
+    const pages = ['/1', '/2', '/3', '/4', '/5', '/6', '/x1', '/x2'].map((path) => web.url('slow', path));
+    await amble.start({ seeds: pages, ...web.network, delay: '1h' }, 'narrowed');
+    const pending = () => amble.db.page.count({ where: { crawlId: 'narrowed', status: 'Pending' } });
+    await expect.poll(pending, { timeout: 60_000 }).toBe(pages.length - WINDOW);
+    expect((await program('exclude', 'narrowed', '/x*', '--preview')).stdout).toBe(
+      `This would reject 2 of 3 pending pages.\n  ${web.url('slow', '/x1')}\n  ${web.url('slow', '/x2')}\n`,
+    );
+    expect((await program('exclude', 'narrowed', '/x*')).stdout).toBe(
+      '2 pending pages of crawl narrowed rejected; further links that match are skipped.\n',
+    );
+    expect(await program('exclude', 'narrowed', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^amble: Invalid pattern "x": give a path such as /),
+    });
+    await amble.client.workflow.getHandle('narrowed').cancel();
+  });
+
+  test('that has ended continues with its failed pages', async () => {
+    const once = { ...web.network, delay: '10ms', retry: { maximumAttempts: 1 } };
+    const { crawlId } = await amble.crawl({ seeds: [web.url('down')], ...once });
+    expect((await program('retry', crawlId, '--cause', 'status/503', '--preview')).stdout).toBe(
+      `1 failed page of crawl ${crawlId} would be retried.\n  ${web.url('down')}  Status 503.\n`,
+    );
+    expect((await program('retry', crawlId, '--cause', 'dns')).stdout).toBe(
+      `Crawl ${crawlId} has no such failed pages.\n`,
+    );
+    expect((await program('retry', crawlId, '--reason', 'repaired')).stdout).toMatch(
+      /^1 failed page of crawl .* is queued again\.\nTo see how far they are: amble status /,
+    );
+    await amble.client.workflow.getHandle(crawlId).result();
+    expect((await program('status', crawlId)).stdout).toMatch(
+      /^Retry at \S+: 1 of 1 page done \(1 Failed\)\.$/m,
+    );
+    const { stdout } = await program('page', web.url('down'), '--crawl', crawlId);
+    expect(stdout).toMatch(/^ {2}2 of 2 .* 503 +Blocked5xx/m);
+  });
+
   test('shows what a pending page waits for, and on resume that no worker is running', async () => {
     const seeds = Array.from({ length: WINDOW + 2 }, (_, n) => web.url('crowd', `/${n + 1}`));
     await program('domain', 'pause', web.name('crowd'));
@@ -235,7 +284,7 @@ describe('a crawl', () => {
     const last = web.url('crowd', `/${WINDOW + 2}`);
     const ofDomain = await program('page', last, '--crawl', 'crowd');
     expect(ofDomain.stdout).toContain(
-      `Pending: behind 1 other page; ${WINDOW} of at most ${WINDOW} pages of ${web.name('crowd')} are in progress; the domain is paused by an operator.\n`,
+      `Pending: behind 1 other page; ${WINDOW} of at most ${WINDOW} pages of ${web.name('crowd')} are in progress; the domain is paused by ${userInfo().username} (cli).\n`,
     );
     const { stdout } = await program('page', last, '--crawl', 'crowd', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -311,13 +360,31 @@ describe('a crawl', () => {
     for (const command of ['pause', 'resume', 'verify']) {
       expect(await program(command, 'nobody')).toMatchObject({
         code: 2,
-        stderr: 'amble: There is no crawl named nobody; "amble status" lists them.\n',
+        stderr: expect.stringMatching(
+          /^amble: There is no crawl named nobody; "amble status" lists them\.$/m,
+        ),
       });
     }
     expect(await program('page', 'http://nobody.test/')).toMatchObject({
       code: 2,
-      stderr:
-        'amble: No crawl on record has found http://nobody.test/; start one with "amble crawl http://nobody.test/".\n',
+      stderr: `${joined()}amble: No crawl on record has found http://nobody.test/; start one with "amble crawl http://nobody.test/".\n`,
     });
   });
+});
+
+test('everything is stopped and resumed, and every report says so meanwhile', async () => {
+  const stopped = await program('stop-all', '--reason', 'a complaint');
+  expect(stopped).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Everything is stopped: /) });
+  const { stdout, stderr } = await program('status');
+  expect(stderr).toMatch(
+    /^Everything was stopped at \S+ by \S+ \(cli\): a complaint\. No request is sent\.$/m,
+  );
+  expect(stderr).toMatch(/^To resume: amble resume-all$/m);
+  expect(stdout).toMatch(/^Crawl /);
+  expect(await program('resume-all')).toMatchObject({ code: 0 });
+  expect(await program('resume-all')).toMatchObject({
+    code: 2,
+    stderr: `${joined()}amble: Nothing is stopped.\n`,
+  });
+  expect((await program('status')).stderr).not.toContain('stopped');
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { choosePorts, LOOPBACK } from '../../src/embedded/ports.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
-import { probeTemporal } from '../../src/embedded/temporal-probe.ts';
+import { probeTemporal } from '../../src/temporal/probe.ts';
 import { initialiseHome } from '../support/initialised-home.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 import { createInstallation, type Installation, type RunningProgram, startProgram } from './support.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await initialiseHome(amble.home);
   const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
   server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
-  const serves = async () => expect(await probeTemporal(address, 'default')).toBe('serving');
+  const serves = async () => expect(await probeTemporal({ address, namespace: 'default' })).toBe('serving');
   await vi.waitFor(serves, { timeout: 60_000, interval: 100 });
   worker = amble.start('worker');
   await worker.waitForStderr(/Worker ready: task queue amble/);
@@ -136,16 +136,26 @@ describe('the throttle of a domain with the stock Temporal CLI', () => {
 });
 
 describe('a running crawl', () => {
-  const update = (name: string) =>
-    temporal('workflow', 'update', 'execute', '--workflow-id', 'steered', '--name', name);
+  const update = (name: string, ...input: string[]) =>
+    temporal(
+      ...['workflow', 'update', 'execute', '--workflow-id', 'steered', '--name', name],
+      ...input.flatMap((json) => ['--input', json]),
+    );
 
   test('is paused, resumed and cancelled with the stock Temporal CLI', async () => {
     await startCrawl('steered', { seeds: [web.url('shop')], ...web.network, delay: '1h' });
-    expect(await update('pause')).toMatchObject({ result: { crawlId: 'steered', status: 'Paused' } });
+    const reason = '{"reason":"the owner asked"}';
+    expect(await update('pause', reason)).toMatchObject({ result: { crawlId: 'steered', status: 'Paused' } });
     expect(await update('resume')).toMatchObject({ result: { status: 'Running' } });
     expect(await update('cancel')).toMatchObject({ result: { status: 'Cancelling' } });
     const ended = await temporal('workflow', 'result', '--workflow-id', 'steered');
     expect(ended).toMatchObject({ status: 'COMPLETED', result: { found: 1, pages: { Cancelled: 1 } } });
+    const { stdout } = await amble.run('orders', '--crawl', 'steered', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { kind: 'cancel', channel: 'temporal', reason: null },
+      { kind: 'resume', channel: 'temporal' },
+      { kind: 'pause', channel: 'temporal', by: null, reason: 'the owner asked' },
+    ]);
   });
 });
 

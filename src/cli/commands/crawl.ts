@@ -2,6 +2,7 @@
 
 import { isCrawlId } from '../../../workflows/ids.ts';
 import { type AmbleConfig, BadInput, parseCrawlInput } from '../../config/index.ts';
+import { newCrawlId } from '../../operator/new-crawl-id.ts';
 import { configFor, formatCommand } from '../common-options.ts';
 import type { CrawlInvocation, CrawlOptions } from '../run-crawl.ts';
 import { type ExitCode, writeErr } from '../terminal.ts';
@@ -39,13 +40,6 @@ function checkCrawlId(id: string): string {
   throw new BadInput(
     `Invalid --id ${JSON.stringify(id)}: use at most 100 letters, digits, dots, dashes and underscores, starting with a letter or digit.`,
   );
-}
-
-/** `example.org-20260131-093000`: tells what and when, and sorts. */
-function newCrawlId(firstSeed: string, now: Date): string {
-  const host = new URL(firstSeed).hostname.replaceAll(/[^A-Za-z0-9.-]/g, '-').replace(/^[^A-Za-z0-9]+/, '');
-  const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  return `${host.slice(0, 80) || 'crawl'}-${stamp}`;
 }
 
 /** Something a site owner can write to: a page or a mail address. */

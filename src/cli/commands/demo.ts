@@ -11,14 +11,18 @@ import { livingProcesses } from '../../embedded/process-table.ts';
 import { temporalEngine } from '../../embedded/temporal.ts';
 import { openPages } from '../../storage/reports/progress.ts';
 import { type CommonOptions, configFor, formatCommand } from '../common-options.ts';
-import { findOrStartCrawl } from '../connect/crawls.ts';
+import { joinOrStartCrawl } from '../connect/crawls.ts';
+import { serveDashboard } from '../connect/dashboard.ts';
 import { withSession } from '../connect/session.ts';
+import { aborted } from '../interrupts.ts';
 import { renderSummary } from '../render/crawl.ts';
-import { EXIT, type ExitCode, writeErr, writeOut } from '../terminal.ts';
+import { EXIT, type ExitCode, isAtTerminal, keyPress, writeErr, writeOut } from '../terminal.ts';
 import { watchCrawl } from '../watch-crawl.ts';
 
 export interface DemoOptions extends CommonOptions {
   json?: boolean;
+  /** Keep everything running after the crawl. Unset: at a terminal only. */
+  stay?: boolean;
 }
 
 const CRAWL_ID = 'demo';
@@ -71,8 +75,9 @@ function demoConfig(home: string, { resolve }: DemoWeb, { config }: DemoOptions)
       ...DEMO_PACE,
       temporalAddress: 'none',
       temporalNamespace: 'default',
+      temporalApiKeyFile: 'none',
       databaseUrl: 'none',
-      contentDir: 'none',
+      contentStore: 'none',
       politenessKey: 'host',
       preset: 'smallweb',
       domains: 'none',
@@ -92,8 +97,9 @@ async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOpti
   return withSession(config, { worker: 'file', isolated: true }, async (session, interrupts) => {
     const { uiUrl } = session.engines.temporal;
     if (uiUrl) writeErr(`While the demo runs, every page is a workflow in the Temporal Web UI: ${uiUrl}`);
+    const server = await serveDashboard(config, session);
     const request = parseCrawlInput({ seeds: web.seeds }, config);
-    const crawl = await findOrStartCrawl({ ...session, config, crawlId: CRAWL_ID, request, options });
+    const crawl = await joinOrStartCrawl({ ...session, config, crawlId: CRAWL_ID, request }, options);
     if (crawl.kind === 'ended')
       throw new Error(`Could not empty ${config.home}; delete it, then run the demo again.`);
     const { db, worker } = session;
@@ -101,11 +107,15 @@ async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOpti
     const progress = await watchCrawl({ db, crawlId: CRAWL_ID, handle, worker, leave: interrupts.first });
     if (!progress || interrupts.first.aborted) return EXIT.interrupted;
 
-    for (const line of [...renderSummary(progress), '', ...nextSteps(config, uiUrl)]) {
-      if (options.json) writeErr(line);
-      else writeOut(line);
-    }
+    const write = options.json ? writeErr : writeOut;
+    for (const line of renderSummary(progress)) write(line);
     if (options.json) writeOut(JSON.stringify(progress));
+    if (options.stay ?? isAtTerminal()) {
+      writeErr(`The demo stays up at ${server?.url ?? uiUrl}. Press any key to stop it.`);
+      await Promise.race([keyPress(), aborted(interrupts.first)]);
+    }
+    await server?.stop();
+    for (const line of ['', ...nextSteps(config, uiUrl)]) write(line);
     return progress.status === 'Completed' && openPages(progress) === 0 ? EXIT.ok : EXIT.failed;
   });
 }

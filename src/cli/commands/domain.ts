@@ -1,33 +1,27 @@
 /** `amble domain`: lists and shows domains, and changes how they are treated, whether or not their throttle is running. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { WithStartWorkflowOperation } from '@temporalio/client';
-import { throttleStart } from '../../../activities/slot/throttle-client.ts';
-import { setDelayUpdate } from '../../../workflows/messages.ts';
-import type { DomainThrottle } from '../../../workflows/throttle/domain-throttle.ts';
+import { changeDomain, type DomainChange } from '../../operator/domain-orders.ts';
+import { type DomainReport, parseDomain, queryThrottles, readDomainReport } from '../../operator/domains.ts';
 import { listDomains, readDomain } from '../../storage/domains.ts';
 import { claimPolitenessKey } from '../../storage/installation.ts';
 import { type CommonOptions, configFor } from '../common-options.ts';
-import { type DomainReport, parseDomain, queryThrottles, readDomainReport } from '../connect/domains.ts';
 import { storeName, withDatabaseAndTemporal } from '../connect/read-session.ts';
-import { type Session, withSession } from '../connect/session.ts';
-import type { DomainChange } from '../domain-changes.ts';
+import { withSession } from '../connect/session.ts';
+import { cliOrigin, type OrderOptions } from '../order-options.ts';
 import { renderDomain, renderDomains } from '../render/domain.ts';
 import { EXIT, type ExitCode, writeErr, writeOut } from '../terminal.ts';
+import { warnIfStopped } from './stop.ts';
 
 export interface DomainOptions extends CommonOptions {
   json?: boolean;
 }
+
+type ChangeOptions = DomainOptions & OrderOptions;
 
 export interface ListOptions extends DomainOptions {
   all?: boolean;
 }
 
 const MAX_DOMAINS = 100;
-
-/** A worker answers at once. After this time, none is running. */
-const ANSWER_TIMEOUT_MS = 1_000;
-const POLL_INTERVAL_MS = 50;
-const STORE_TIMEOUT_MS = 10_000;
 
 export async function listDomainsCommand(options: ListOptions): Promise<ExitCode> {
   const config = configFor(options);
@@ -56,76 +50,49 @@ export async function showDomainCommand(typed: string, options: DomainOptions): 
   const domain = parseDomain(typed, config.politenessKey);
   return withDatabaseAndTemporal(config, async (db, client) => {
     if (db) await claimPolitenessKey(db, config.politenessKey);
+    if (db) await warnIfStopped(db, options);
     const report = db && (await readDomainReport(db, client, domain));
     writeReport(report ?? { domain, known: null, live: null }, options);
     return EXIT.ok;
   });
 }
 
+/** Predicates of a sentence about the domain. */
+const CONFIRMATIONS = {
+  pause: 'is paused. No requests are sent to it until you resume it, even after a restart.',
+  resume: 'is resumed.',
+  reset: 'is reset: no pause, no delay of its own, no backoff, no outage.',
+};
+
 export async function changeDomainCommand(
   typed: string,
-  options: DomainOptions,
+  options: ChangeOptions,
   change: DomainChange,
 ): Promise<ExitCode> {
   const config = configFor(options);
   // Bad input is refused before anything is started.
   const domain = parseDomain(typed, config.politenessKey);
+  const origin = cliOrigin(options);
   return withSession(config, { worker: null }, async (session) => {
     const { db, client } = session;
     const isNew = (await readDomain(db, domain)) === null;
-    await withThrottleWorker(session, sendUpdate(session, throttleStart(config, domain), change.update));
-    await waitUntilStored(session, domain, change);
-    writeErr(`${domain} ${change.confirmation}`);
+    // If no worker is running, this process runs the throttle itself.
+    await changeDomain({ ...session, config }, domain, change, origin, () => session.serveThrottles('file'));
+    writeErr(`${domain} ${confirmation(change)}`);
     if (isNew) writeErr('No crawl has requested anything from it yet; the change applies when one does.');
     writeReport(await readDomainReport(db, client, domain), options);
     return EXIT.ok;
   });
 }
 
+function confirmation(change: DomainChange): string {
+  if (change.kind !== 'delay') return CONFIRMATIONS[change.kind];
+  return change.delay === null
+    ? 'no longer has a delay of its own.'
+    : `now has a minimum gap of ${change.delay}, starting with the next request.`;
+}
+
 function writeReport(report: DomainReport, { json }: DomainOptions): void {
   if (json) writeOut(JSON.stringify(report));
   else for (const line of renderDomain(report, new Date())) writeOut(line);
-}
-
-/** Waits for an update. If no worker handles it soon, this process runs the throttle itself. */
-async function withThrottleWorker(session: Session, update: Promise<void>): Promise<void> {
-  const answered = new AbortController();
-  const helped = sleep(ANSWER_TIMEOUT_MS, undefined, { signal: answered.signal }).then(
-    () => session.serveThrottles('file'),
-    // Not needed.
-    () => {},
-  );
-  await Promise.race([update, helped.then(() => update)]).finally(() => answered.abort());
-  await helped;
-}
-
-/** Update-with-start: a throttle that has ended is started again and loads what it had learned. */
-async function sendUpdate(
-  { client }: Session,
-  start: ReturnType<typeof throttleStart>,
-  update: DomainChange['update'],
-): Promise<void> {
-  const startWorkflowOperation = new WithStartWorkflowOperation<typeof DomainThrottle>(
-    'DomainThrottle',
-    start,
-  );
-  if ('delay' in update) {
-    const args: [string | null] = [update.delay];
-    await client.workflow.executeUpdateWithStart(setDelayUpdate, { args, startWorkflowOperation });
-  } else {
-    await client.workflow.executeUpdateWithStart(update, { startWorkflowOperation });
-  }
-}
-
-/** Once stored, the change survives the throttle, the Temporal server and every restart. */
-async function waitUntilStored({ db }: Session, domain: string, { isStored }: DomainChange): Promise<void> {
-  const giveUpAt = performance.now() + STORE_TIMEOUT_MS;
-  while (performance.now() < giveUpAt) {
-    const known = await readDomain(db, domain);
-    if (known !== null && isStored(known.stored)) return;
-    await sleep(POLL_INTERVAL_MS);
-  }
-  throw new Error(
-    `The throttle of ${domain} accepted the change but did not store it within 10 s; check the worker's log, then try again.`,
-  );
 }

@@ -1,7 +1,10 @@
 /** `amble status`: all crawls in a table, or one in detail. */
 
 import type { AmbleConfig } from '../../config/index.ts';
+import type { WorkStatus } from '../../operator/work-status.ts';
 import type { Database } from '../../storage/database.ts';
+import { readRetryProgress } from '../../storage/frontier/retry.ts';
+import { readLastOrder, readPauseOrder } from '../../storage/orders.ts';
 import {
   hasEnded,
   listCrawls,
@@ -12,9 +15,10 @@ import {
 } from '../../storage/reports/progress.ts';
 import { type CommonOptions, configFor, formatCommand, unknownCrawl } from '../common-options.ts';
 import { storeName, withDatabase } from '../connect/read-session.ts';
-import { readWorkStatus, type WorkStatus } from '../connect/worker-status.ts';
-import { renderCrawl, renderCrawls } from '../render/crawl.ts';
+import { readWorkStatus } from '../connect/worker-status.ts';
+import { type CrawlDetails, renderCrawl, renderCrawls } from '../render/crawl.ts';
 import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
+import { warnIfStopped } from './stop.ts';
 
 export interface StatusOptions extends CommonOptions {
   json?: boolean;
@@ -31,6 +35,7 @@ const ENDED: WorkStatus = { active: false, reason: 'it has ended' };
 export async function statusCommand(crawlId: string | undefined, options: StatusOptions): Promise<ExitCode> {
   const config = configFor(options);
   return withDatabase(config, async (db) => {
+    if (db) await warnIfStopped(db, options);
     const lines =
       crawlId === undefined
         ? await showCrawls(db, config, options)
@@ -65,15 +70,22 @@ async function showCrawl(
   const progress = db && (await readProgress(db, crawlId));
   if (!db || !progress) throw unknownCrawl(crawlId, options);
   const work = (await workStatusOf([progress], config))(progress);
+  const pausedBy = progress.status === 'Paused' ? await readPauseOrder(db, { crawlId }) : null;
+  const retry = await readRetry(db, crawlId);
   if (options.json) {
     const domains = await readDomains(db, crawlId, MAX_DOMAINS_IN_JSON);
-    return [JSON.stringify({ ...progress, active: work.active, domains })];
+    return [JSON.stringify({ ...progress, pausedBy, retry, active: work.active, domains })];
   }
   const [domains, open] = await Promise.all([
     readDomains(db, crawlId, MAX_DOMAINS),
     readOpenPages(db, crawlId, MAX_OPEN_PAGES),
   ]);
-  return renderCrawl({ progress, work, domains, open }, options, new Date());
+  return renderCrawl({ progress, work, domains, open, pausedBy, retry }, options, new Date());
+}
+
+async function readRetry(db: Database, crawlId: string): Promise<NonNullable<CrawlDetails['retry']> | null> {
+  const order = await readLastOrder(db, 'retry', { crawlId });
+  return order && { order, progress: await readRetryProgress(db, order.id) };
 }
 
 /** Asks only about crawls that have not ended. */

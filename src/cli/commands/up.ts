@@ -2,20 +2,30 @@
 import type { AmbleConfig } from '../../config/index.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Engines } from '../../embedded/index.ts';
+import { resumeForgottenCrawls } from '../../operator/start-crawl.ts';
+import { assertSafe } from '../../server/listen.ts';
 import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
-import { isTemporalUnavailable } from '../../worker/temporal-connection.ts';
+import { isTemporalUnavailable } from '../../temporal/connection.ts';
 import { type CommonOptions, configFor } from '../common-options.ts';
 import { announceUp } from '../connect/background.ts';
-import { resumeForgottenCrawls } from '../connect/crawls.ts';
+import { serveDashboard } from '../connect/dashboard.ts';
 import { retryWhileUnavailable } from '../connect/retry-while-unavailable.ts';
 import { serve } from '../connect/session.ts';
 import { type ExitCode, writeErr } from '../terminal.ts';
 
-export async function upCommand(options: CommonOptions): Promise<ExitCode> {
-  const config = configFor(options);
-  return serve(config, async ({ engines, client, db }) => {
+export interface UpOptions extends CommonOptions {
+  listen?: string;
+}
+
+export async function upCommand({ listen, ...options }: UpOptions): Promise<ExitCode> {
+  const config = configFor(options, { listen });
+  // Bad input is refused before anything is started.
+  assertSafe(config);
+  return serve(config, async (session) => {
+    const { engines, client, db } = session;
     const withdraw = await announceUp(config.home);
     for (const line of addressLines(config, engines)) writeErr(line);
+    const server = await serveDashboard(config, session);
     const resume = async () => {
       for (const crawlId of await resumeForgottenCrawls({ client, db, config }))
         writeErr(
@@ -27,6 +37,7 @@ export async function upCommand(options: CommonOptions): Promise<ExitCode> {
     engines.onTemporalRestart(() => void resumeAfterRestart(resume, leaving.signal));
     return async () => {
       leaving.abort();
+      await server?.stop();
       await withdraw();
     };
   });
@@ -51,10 +62,11 @@ async function resumeAfterRestart(resume: () => Promise<void>, signal: AbortSign
 }
 
 function addressLines(config: AmbleConfig, { temporal, databaseUrl }: Engines): string[] {
+  const profile = temporal.access?.profile;
   return [
     'Amble is up. Press Ctrl-C to stop it.',
     `  Web UI      ${temporal.uiUrl ?? `the one of the Temporal server at ${temporal.address}`}`,
-    `  Temporal    ${temporal.address}, namespace ${temporal.namespace}, task queue ${config.taskQueue}`,
+    `  Temporal    ${temporal.address}, namespace ${temporal.namespace}${profile ? `, profile ${profile}` : ''}, task queue ${config.taskQueue}`,
     `  Database    ${withoutPassword(databaseUrl)}`,
     `  Data        ${config.home}`,
   ];

@@ -10,7 +10,7 @@ import { homeAt, prepareHome } from '../../embedded/home.ts';
 import { livingProcesses, registerProcess, unregisterProcess } from '../../embedded/process-table.ts';
 import type { CommonOptions } from '../common-options.ts';
 import { writeErr } from '../terminal.ts';
-import { logFile } from './local-worker.ts';
+import { logFile } from './open-log.ts';
 
 const POLL_INTERVAL_MS = 200;
 

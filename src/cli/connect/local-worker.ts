@@ -1,51 +1,41 @@
-/** The worker in this process: its log, and what happens when code of ours throws where nothing catches it. */
-import { join } from 'node:path';
-import { type Logger, pino } from 'pino';
+/** The worker in this process, and what happens when code of ours throws where nothing catches it. */
+import type { Logger } from 'pino';
 import type { AmbleConfig } from '../../config/index.ts';
-import { escapeControls } from '../../core/format.ts';
 import type { Engines } from '../../embedded/index.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
-
-/** `file`: a progress display has the terminal. */
-export type LogDestination = 'stderr' | 'file';
+import { type LogDestination, openLog } from './open-log.ts';
 
 export interface LocalWorkerOptions {
   logTo: LogDestination;
   /** Runs throttles but crawls nothing. */
   onlyThrottles: boolean;
+  /** Serves metrics and health, as a process does that stays. */
+  endpoints?: boolean;
 }
-
-const STDERR = 2;
 
 export async function startLocalWorker(
   config: AmbleConfig,
-  { temporal: { address, namespace }, databaseUrl, moved }: Engines,
-  { logTo, onlyThrottles }: LocalWorkerOptions,
+  { temporal, databaseUrl, moved }: Engines,
+  { logTo, onlyThrottles, endpoints = false }: LocalWorkerOptions,
 ): Promise<RunningWorker> {
-  const log = openLog(config, logTo);
+  const log = openLog(config, logTo, databaseUrl);
   installCrashHandlers(log);
   // Loaded late, as the larger half of the program: bad input is reported without waiting for it.
   const { startWorker } = await import('../../worker/worker.ts');
-  const temporal = { address, namespace };
-  const worker = await startWorker({ config, temporal, databaseUrl, log, onlyThrottles });
-  // The worker cannot follow engines that were restarted at another address.
-  return { ...worker, failed: Promise.race([worker.failed, moved]) };
-}
-
-export function logFile(home: string): string {
-  return join(home, 'log', 'amble.log');
-}
-
-function openLog({ home, logLevel }: AmbleConfig, to: LogDestination): Logger {
-  // Synchronous: the last lines before an exit matter most.
-  const destination = pino.destination({
-    dest: to === 'file' ? logFile(home) : STDERR,
-    mkdir: true,
-    sync: true,
-  });
-  // A log is read on a terminal, and contains URLs and error messages of sites.
-  const hooks = { streamWrite: (line: string) => `${escapeControls(line.trimEnd())}\n` };
-  return pino({ level: logLevel, base: { pid: process.pid }, hooks }, destination);
+  const { startHealthServer } = await import('../../worker/health-server.ts');
+  let worker: RunningWorker | null = null;
+  const health =
+    endpoints && config.health.listen !== null
+      ? await startHealthServer(config.health.listen, () => worker?.whyNotReady() ?? ['starting'])
+      : null;
+  worker = await startWorker({ config, temporal, databaseUrl, log, onlyThrottles, serveMetrics: endpoints });
+  const { stop, failed } = worker;
+  return {
+    ...worker,
+    // The worker cannot follow engines that were restarted at another address.
+    failed: Promise.race([failed, moved]),
+    stop: () => stop().finally(() => health?.close()),
+  };
 }
 
 /**

@@ -5,12 +5,13 @@ import type { AmbleConfig } from '../../config/index.ts';
 import { type Engines, startEngines } from '../../embedded/index.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { claimPolitenessKey } from '../../storage/installation.ts';
-import { connectTemporal } from '../../worker/temporal-connection.ts';
+import { connectTemporal } from '../../temporal/connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
 import { aborted, type Interrupts, listenForInterrupts } from '../interrupts.ts';
 import { EXIT, type ExitCode, writeErr } from '../terminal.ts';
-import { type LogDestination, startLocalWorker } from './local-worker.ts';
-import { engineOptions } from './temporal-client.ts';
+import { startLocalWorker } from './local-worker.ts';
+import type { LogDestination } from './open-log.ts';
+import { announceTemporal, engineOptions } from './temporal-client.ts';
 
 export interface Session {
   engines: Engines;
@@ -29,6 +30,8 @@ export interface SessionOptions {
   worker: LogDestination | null;
   /** Start engines of its own even if others could be joined. */
   isolated?: boolean;
+  /** The worker serves metrics and health. */
+  endpoints?: boolean;
 }
 
 /** Time for the engines to receive their stop signal if their end is not waited for. */
@@ -50,13 +53,18 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     const db = openDatabase(engines.databaseUrl, { forReports: true });
     closers.push(() => db.$disconnect());
     await claimPolitenessKey(db, config.politenessKey);
-    const { address, namespace } = engines.temporal;
-    const connection = await connectTemporal(address);
+    const { temporal } = engines;
+    announceTemporal(temporal);
+    const connection = await connectTemporal(temporal);
     closers.push(() => connection.close());
-    const client = new Client({ connection, namespace });
+    const client = new Client({ connection, namespace: temporal.namespace });
     const worker =
       options.worker &&
-      (await startLocalWorker(config, engines, { logTo: options.worker, onlyThrottles: false }));
+      (await startLocalWorker(config, engines, {
+        logTo: options.worker,
+        onlyThrottles: false,
+        endpoints: options.endpoints ?? false,
+      }));
     return {
       engines,
       db,
@@ -106,7 +114,7 @@ export async function serve(
   config: AmbleConfig,
   onReady: (session: Session) => Promise<() => Promise<void>>,
 ): Promise<ExitCode> {
-  return withSession(config, { worker: 'stderr' }, async (session, interrupts) => {
+  return withSession(config, { worker: 'stderr', endpoints: true }, async (session, interrupts) => {
     const cleanUp = await onReady(session);
     try {
       const stopped = aborted(interrupts.first);

@@ -1,5 +1,9 @@
 /** Crawls as people read them: a table of all, a summary of one, or everything about one. */
 import { formatDuration } from '../../core/format.ts';
+import { describePause } from '../../operator/describe-domain.ts';
+import type { WorkStatus } from '../../operator/work-status.ts';
+import type { RetryProgress } from '../../storage/frontier/retry.ts';
+import type { RecordedOrder } from '../../storage/orders.ts';
 import {
   type DomainCounts,
   hasEnded,
@@ -8,8 +12,7 @@ import {
   type Progress,
 } from '../../storage/reports/progress.ts';
 import { type CommonOptions, formatCommand } from '../common-options.ts';
-import type { WorkStatus } from '../connect/worker-status.ts';
-import { formatIn, formatPlural, indent, renderTable } from './text.ts';
+import { formatClock, formatIn, formatPlural, indent, renderTable } from './text.ts';
 
 export interface CrawlReport {
   progress: Progress;
@@ -19,6 +22,10 @@ export interface CrawlReport {
 export interface CrawlDetails extends CrawlReport {
   domains: readonly DomainCounts[];
   open: readonly OpenPage[];
+  /** Who paused it, and why. Of a paused one. */
+  pausedBy?: RecordedOrder | null;
+  /** Of the last order to retry pages. null: there is none. */
+  retry?: { order: RecordedOrder; progress: RetryProgress } | null;
 }
 
 export function renderCrawls(crawls: readonly CrawlReport[]): string[] {
@@ -36,23 +43,31 @@ export function renderCrawls(crawls: readonly CrawlReport[]): string[] {
 }
 
 export function renderCrawl(
-  { progress, work, domains, open }: CrawlDetails,
+  { progress, work, domains, open, pausedBy, retry }: CrawlDetails,
   options: CommonOptions,
   now: Date,
 ): string[] {
   const { crawl, status } = progress;
   const hints = [
     ...(hasEnded(progress) || work.active ? [] : [describeInactive(crawl, work.reason, options)]),
+    ...(pausedBy ? [`Paused ${describePause(pausedBy)}.`] : []),
     ...(status === 'Paused' ? [`To resume it: ${formatCommand(['resume', crawl], options)}`] : []),
   ];
   return [
     headline(progress, work.active),
     ...hints,
+    ...(retry ? [describeRetry(retry, now)] : []),
     ...countTables(progress),
     '',
     ...domainTable(domains),
     ...openTable(open, now),
   ];
+}
+
+function describeRetry({ order, progress }: NonNullable<CrawlDetails['retry']>, now: Date): string {
+  const { pages, done, byStatus } = progress;
+  const counts = Object.entries(byStatus).map(([status, count]) => `${count} ${status}`);
+  return `Retry at ${formatClock(order.givenAt, now)}: ${done} of ${formatPlural(pages, 'page')} done (${counts.join(', ')}).`;
 }
 
 export function describeInactive(crawlId: string, reason: string, options: CommonOptions): string {

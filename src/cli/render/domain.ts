@@ -2,13 +2,18 @@
 import { formatDelayRange } from '../../core/duration.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { StoredDomain } from '../../core/slot-protocol.ts';
+import {
+  describeDomainState,
+  describeGap,
+  describePause,
+  GAP_REASONS,
+  nextAttempt,
+  storedGap,
+} from '../../operator/describe-domain.ts';
+import type { DomainReport } from '../../operator/domains.ts';
 import type { KnownDomain } from '../../storage/domains.ts';
 import type { ThrottleView } from '../../throttle/view.ts';
-import type { DomainReport } from '../connect/domains.ts';
-import { describeDomainState, describeGap, GAP_REASONS, nextAttempt } from './domain-state.ts';
 import { formatAgo, formatClock, formatIn, formatPlural, renderTable } from './text.ts';
-
-type Gap = Pick<ThrottleView, 'gapMs' | 'gapReason'>;
 
 export function renderDomains(reports: readonly DomainReport[], now: Date): string[] {
   const headers = ['Domain', 'State', 'Gap', 'Reason', 'Waiting', 'Last request', 'Average'];
@@ -35,17 +40,22 @@ export function renderDomain(report: DomainReport, now: Date): string[] {
   if (live !== null)
     return [
       `${domain}: ${describeDomainState(report, now)}`,
-      ...rows(liveFacts(live, known?.lastStart ?? null, now)),
+      ...rows([...pauseFacts(report, now), ...liveFacts(live, known?.lastStart ?? null, now)]),
     ];
   if (known === null) return [`${domain}: no crawl has requested anything from it yet`];
   return [
     `${domain}: ${describeDomainState(report, now)}`,
-    ...rows(storedFacts(known, now)),
+    ...rows([...pauseFacts(report, now), ...storedFacts(known, now)]),
     `  As stored at ${formatClock(known.writtenAt, now)}; its throttle is not running, or no worker answers for it.`,
   ];
 }
 
 type Fact = [name: string, value: string];
+
+function pauseFacts({ pausedBy }: DomainReport, now: Date): Fact[] {
+  if (!pausedBy) return [];
+  return [['Paused', `at ${formatClock(pausedBy.givenAt, now)} ${describePause(pausedBy)}`]];
+}
 
 function liveFacts(view: ThrottleView, lastStart: number | null, now: Date): Fact[] {
   return [
@@ -71,16 +81,6 @@ function storedFacts({ stored, lastStart }: KnownDomain, now: Date): Fact[] {
     ...lastRequest(lastStart, now),
     ...statFacts(stored.stats),
   ];
-}
-
-/** As far as the row tells; a future crawl may want a longer gap. */
-function storedGap({ delay, crawlDelays, backoffMs }: StoredDomain): Gap {
-  const gaps: Gap[] = [
-    { gapMs: delay?.maxMs ?? 0, gapReason: 'operator' },
-    { gapMs: Math.max(0, ...Object.values(crawlDelays)), gapReason: 'crawl-delay' },
-    { gapMs: backoffMs, gapReason: 'backoff' },
-  ];
-  return gaps.reduce((longest, gap) => (gap.gapMs > longest.gapMs ? gap : longest));
 }
 
 function delayFacts(

@@ -1,7 +1,7 @@
 /** Everything about one page: its state, the reason for it, its redirects and its attempts. */
 import { formatDuration } from '../../core/format.ts';
+import { describePage, type PageContext } from '../../operator/describe-page.ts';
 import type { PageReport } from '../../storage/reports/page-report.ts';
-import { describePage, type PageContext } from './page-status.ts';
 import { formatClock, indent, renderTable } from './text.ts';
 
 export function renderPageReport(report: PageReport, context: PageContext, now: Date): string[] {

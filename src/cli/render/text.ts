@@ -1,5 +1,7 @@
-/** Text that every view uses: tables, counts, and points in time. */
-import { escapeControls, formatDuration } from '../../core/format.ts';
+/** Text that every command uses: tables, counts, and points in time. */
+import { escapeControls, formatCount } from '../../core/format.ts';
+
+export { formatAgo, formatClock, formatCount, formatIn, formatPlural } from '../../core/format.ts';
 
 export type Cell = string | number;
 
@@ -24,28 +26,4 @@ export function renderTable(headers: readonly string[], rows: readonly (readonly
 
 export function indent(lines: readonly string[]): string[] {
   return lines.map((line) => `  ${line}`);
-}
-
-export function formatCount(count: number): string {
-  return count.toLocaleString('en');
-}
-
-/** `1 page`, `1,040 pages`. */
-export function formatPlural(count: number, singular: string, plural = `${singular}s`): string {
-  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
-}
-
-export function formatAgo(at: number, now: Date): string {
-  return `${formatDuration(now.getTime() - at)} ago`;
-}
-
-export function formatIn(at: number, now: Date): string {
-  return at <= now.getTime() ? 'now' : `in ${formatDuration(at - now.getTime())}`;
-}
-
-/** `14:05:09` in local time, with the date if it is not today. */
-export function formatClock(at: number | Date, now: Date): string {
-  const time = new Date(at);
-  const hours = time.toLocaleTimeString('en-GB');
-  return time.toDateString() === now.toDateString() ? hours : `${time.toLocaleDateString('sv-SE')} ${hours}`;
 }

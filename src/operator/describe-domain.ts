@@ -1,10 +1,11 @@
 /** The state of a domain, and what keeps requests from it. From its throttle, or as stored if the throttle does not answer. */
-import { formatDuration } from '../../core/format.ts';
-import type { OriginOutage } from '../../core/slot-protocol.ts';
-import type { GapReason } from '../../throttle/gap.ts';
-import type { ThrottleView } from '../../throttle/view.ts';
-import type { DomainReport } from '../connect/domains.ts';
-import { formatClock } from './text.ts';
+import { formatClock, formatDuration } from '../core/format.ts';
+import { describeOrigin } from '../core/order.ts';
+import type { OriginOutage, StoredDomain } from '../core/slot-protocol.ts';
+import type { RecordedOrder } from '../storage/orders.ts';
+import type { GapReason } from '../throttle/gap.ts';
+import type { ThrottleView } from '../throttle/view.ts';
+import type { DomainReport } from './domains.ts';
 
 export const GAP_REASONS: Record<GapReason, string> = {
   crawl: "the crawl's delay",
@@ -14,8 +15,26 @@ export const GAP_REASONS: Record<GapReason, string> = {
   latency: 'slow responses',
 };
 
-export function describeGap({ gapMs, gapReason }: Pick<ThrottleView, 'gapMs' | 'gapReason'>): string {
-  return `${formatDuration(gapMs)} (${GAP_REASONS[gapReason]})`;
+export type DescribedGap = Pick<ThrottleView, 'gapMs' | 'gapReason'>;
+
+/** A gap of 0: nothing about the domain itself makes requests wait, and no crawl is asking. */
+export function describeGapReason({ gapMs, gapReason }: DescribedGap): string {
+  return gapMs === 0 ? "each crawl's own delay" : GAP_REASONS[gapReason];
+}
+
+export function describeGap(gap: DescribedGap): string {
+  const reason = describeGapReason(gap);
+  return gap.gapMs === 0 ? reason : `${formatDuration(gap.gapMs)} (${reason})`;
+}
+
+/** As far as the row tells, with a range at its middle; a future crawl may want a longer gap. */
+export function storedGap({ delay, crawlDelays, backoffMs }: StoredDomain): DescribedGap {
+  const gaps: DescribedGap[] = [
+    { gapMs: delay === null ? 0 : (delay.minMs + delay.maxMs) / 2, gapReason: 'operator' },
+    { gapMs: Math.max(0, ...Object.values(crawlDelays)), gapReason: 'crawl-delay' },
+    { gapMs: backoffMs, gapReason: 'backoff' },
+  ];
+  return gaps.reduce((longest, gap) => (gap.gapMs > longest.gapMs ? gap : longest));
 }
 
 export function describeDomainState({ live, known }: DomainReport, now: Date): string {
@@ -44,6 +63,11 @@ export function describeDomainState({ live, known }: DomainReport, now: Date): s
   }
 }
 
+/** As in "paused by anna (cli): the site is being repaired". */
+export function describePause(order: RecordedOrder | null | undefined): string {
+  return order == null ? 'by an operator' : describeOrigin(order);
+}
+
 export interface DomainBlock {
   /** Set: only this origin is affected. */
   origin: string | null;
@@ -54,7 +78,7 @@ export interface DomainBlock {
 /** null: nothing but its gap. An unreachable origin does not block other origins of its domain. */
 export function findDomainBlock(report: DomainReport, origin: string, now: Date): DomainBlock | null {
   const { paused, blockedUntil, outage } = obstaclesOf(report, origin, now);
-  if (paused) return { origin: null, predicate: 'is paused by an operator.' };
+  if (paused) return { origin: null, predicate: `is paused ${describePause(report.pausedBy)}.` };
   if (blockedUntil !== null)
     return {
       origin: null,

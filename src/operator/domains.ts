@@ -1,13 +1,14 @@
-/** Domains as commands need them: live from their throttle, or as stored if the throttle does not answer. */
+/** Domains as operators see them: live from their throttle, or as stored if the throttle does not answer. */
 import type { Client } from '@temporalio/client';
-import { throttleId } from '../../../workflows/ids.ts';
-import { stateQuery } from '../../../workflows/messages.ts';
-import { BadInput } from '../../config/index.ts';
-import type { Database } from '../../storage/database.ts';
-import { type KnownDomain, readDomain } from '../../storage/domains.ts';
-import type { ThrottleView } from '../../throttle/view.ts';
-import { type PolitenessUnit, politenessKey } from '../../urls/index.ts';
-import { queryWorkflow } from './temporal-client.ts';
+import { throttleId } from '../../workflows/ids.ts';
+import { stateQuery } from '../../workflows/messages.ts';
+import { BadInput } from '../config/index.ts';
+import type { Database } from '../storage/database.ts';
+import { type KnownDomain, readDomain } from '../storage/domains.ts';
+import { type RecordedOrder, readPauseOrder } from '../storage/orders.ts';
+import type { ThrottleView } from '../throttle/view.ts';
+import { type PolitenessUnit, politenessKey } from '../urls/index.ts';
+import { queryWorkflow } from './query-workflow.ts';
 
 export interface DomainReport {
   domain: string;
@@ -15,10 +16,12 @@ export interface DomainReport {
   live: ThrottleView | null;
   /** null: no crawl has requested anything from this domain yet. */
   known: KnownDomain | null;
+  /** Who paused it, and why. Of a paused one. */
+  pausedBy?: RecordedOrder | null;
 }
 
-/** More would wait longer for each other than for an answer. */
-const MAX_PARALLEL_QUERIES = 100;
+/** Each is a workflow task: more would keep a worker from its pages. */
+const MAX_PARALLEL_QUERIES = 20;
 
 export async function readDomainReport(
   db: Database,
@@ -26,7 +29,8 @@ export async function readDomainReport(
   domain: string,
 ): Promise<DomainReport> {
   const [known, live] = await Promise.all([readDomain(db, domain), queryThrottle(client, domain)]);
-  return { domain, known, live };
+  const isPaused = live === null ? known?.stored.paused === true : live.phase === 'paused';
+  return { domain, known, live, pausedBy: isPaused ? await readPauseOrder(db, { domain }) : null };
 }
 
 /** From what users type, a URL or a host name in any case, to the domain whose requests share one gap. */
@@ -44,10 +48,14 @@ export function queryThrottle(client: Client | null, domain: string): Promise<Th
   return queryWorkflow(client, throttleId(domain), stateQuery);
 }
 
-/** Of the throttles that are running. If the first one gets no answer, no worker is there to answer for the others. */
+/**
+ * Of the throttles that are running. If the first one gets no answer, no worker is there to answer for the others. `onView`: called
+ * with each as it comes.
+ */
 export async function queryThrottles(
   client: Client | null,
   domains: readonly string[],
+  onView: (domain: string, view: ThrottleView) => void = () => {},
 ): Promise<Map<string, ThrottleView>> {
   const views = new Map<string, ThrottleView>();
   if (client === null || domains.length === 0) return views;
@@ -55,7 +63,9 @@ export async function queryThrottles(
   const [first, ...rest] = domains.filter((domain) => running.has(throttleId(domain)));
   const query = async (domain: string) => {
     const view = await queryThrottle(client, domain);
-    if (view !== null) views.set(domain, view);
+    if (view === null) return;
+    views.set(domain, view);
+    onView(domain, view);
   };
   if (first !== undefined) await query(first);
   if (views.size > 0)

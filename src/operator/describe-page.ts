@@ -1,18 +1,20 @@
 /** One sentence about a page: where it is now, and why it is not further. */
-import { formatDuration, ordinal } from '../../core/format.ts';
-import type { RobotsHop } from '../../core/page-input.ts';
-import type { PageReport } from '../../storage/reports/page-report.ts';
-import type { PageSlot, ThrottleView } from '../../throttle/view.ts';
-import { originOf } from '../../urls/index.ts';
-import type { DomainReport } from '../connect/domains.ts';
-import type { WorkStatus } from '../connect/worker-status.ts';
-import { findDomainBlock, GAP_REASONS } from './domain-state.ts';
-import { formatClock, formatIn, formatPlural } from './text.ts';
+import { formatClock, formatDuration, formatIn, formatPlural, ordinal } from '../core/format.ts';
+import type { RobotsHop } from '../core/page-input.ts';
+import type { RecordedOrder } from '../storage/orders.ts';
+import { MAX_COUNTED_BEFORE, type PageReport } from '../storage/reports/page-report.ts';
+import type { PageSlot, ThrottleView } from '../throttle/view.ts';
+import { originOf } from '../urls/index.ts';
+import { describePause, findDomainBlock, GAP_REASONS } from './describe-domain.ts';
+import type { DomainReport } from './domains.ts';
+import type { WorkStatus } from './work-status.ts';
 
 /** What a throttle knows about a page. */
 export interface SlotStatus {
   slot: PageSlot;
   domain: ThrottleView;
+  /** Of that domain, if it is paused. */
+  pausedBy?: RecordedOrder | null;
   /** Set: this is the throttle of another domain, which the page's robots.txt redirects to. */
   robots?: RobotsHop;
 }
@@ -58,8 +60,9 @@ export function describePage(report: PageReport, context: PageContext, now: Date
 }
 
 /** null: the crawl is running. */
-function crawlStopped({ status }: PageReport['crawl']): string | null {
-  if (status === 'Paused') return 'the crawl is paused.';
+function crawlStopped({ status, pausedBy }: PageReport['crawl']): string | null {
+  if (status === 'Paused')
+    return pausedBy ? `the crawl is paused ${describePause(pausedBy)}.` : 'the crawl is paused.';
   return status === 'Cancelling' ? 'the crawl is being cancelled.' : null;
 }
 
@@ -68,7 +71,10 @@ function describePending(report: PageReport, domain: DomainReport | null, now: D
   if (page.nextAttemptAt !== null)
     return `not before ${formatClock(page.nextAttemptAt, now)} (${formatIn(page.nextAttemptAt.getTime(), now)}): ${page.reason ?? 'it was deferred.'}`;
   const { pending: ahead, queued } = before ?? { pending: 0, queued: 0 };
-  const turn = ahead === 0 ? 'next to start' : `behind ${formatPlural(ahead, 'other page')}`;
+  const turn =
+    ahead === 0
+      ? 'next to start'
+      : `behind ${ahead >= MAX_COUNTED_BEFORE ? 'at least ' : ''}${formatPlural(ahead, 'other page')}`;
   if (page.kind === 'sitemap')
     return `${turn}; sitemaps of ${page.domain} are read one at a time, and only while the crawl may fetch more pages than it has found${domainClause(page, domain, now)}`;
   return (
@@ -118,14 +124,15 @@ function describeWaiting({ page, crawl, attempts, robotsFailure }: PageReport, n
   return `next attempt ${when}: ${page.reason ?? 'it was deferred.'}${unread}`;
 }
 
-function describeSlot(page: PageReport['page'], { slot, domain, robots }: SlotStatus, now: Date): string {
+function describeSlot(page: PageReport['page'], status: SlotStatus, now: Date): string {
+  const { slot, robots } = status;
   const requested = robots ?? page;
   const first = robots === undefined ? '' : `for its robots.txt, redirected to ${robots.url}: `;
   switch (slot.kind) {
     case 'granted':
-      return first + describeGranted(requested, slot, domain, now);
+      return first + describeGranted(requested, slot, status, now);
     case 'waiting':
-      return first + describeWithoutSlot(requested, slot, domain, now);
+      return first + describeWithoutSlot(requested, slot, status, now);
     case 'absent':
       return `${first}in progress: about to ask for a slot, or being recorded.`;
   }
@@ -146,13 +153,13 @@ type At<K> = Extract<PageSlot, { kind: K }>;
 function describeGranted(
   { domain, url }: Pick<RobotsHop, 'domain' | 'url'>,
   { notBefore, startBy }: At<'granted'>,
-  view: ThrottleView,
+  { domain: view, pausedBy = null }: SlotStatus,
   now: Date,
 ): string {
   const slot = `its slot of ${domain} is at ${formatClock(notBefore, now)}`;
   if (notBefore <= now.getTime())
     return `being fetched, or about to be: ${slot}, and may be used until ${formatClock(startBy, now)}.`;
-  const block = findDomainBlock({ domain, live: view, known: null }, originOf(url), now);
+  const block = findDomainBlock({ domain, live: view, known: null, pausedBy }, originOf(url), now);
   return block === null
     ? `${slot} (${formatIn(notBefore, now)}); ${gapClause(view)}`
     : `${slot}, but ${block.origin ?? 'the domain'} ${block.predicate}`;
@@ -161,11 +168,11 @@ function describeGranted(
 function describeWithoutSlot(
   { domain, url }: Pick<RobotsHop, 'domain' | 'url'>,
   { position, of, retryAt }: At<'waiting'>,
-  view: ThrottleView,
+  { domain: view, pausedBy = null }: SlotStatus,
   now: Date,
 ): string {
   const place = `${ordinal(position)} of ${of} that wait for a slot of ${domain}`;
-  const block = findDomainBlock({ domain, live: view, known: null }, originOf(url), now);
+  const block = findDomainBlock({ domain, live: view, known: null, pausedBy }, originOf(url), now);
   if (block !== null)
     return `${place}${block.origin === null ? ', which' : `; ${block.origin}`} ${block.predicate}`;
   return `${place}; it asks again ${formatIn(retryAt, now)}; ${gapClause(view)}`;

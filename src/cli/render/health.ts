@@ -1,0 +1,83 @@
+/** The health of an installation on a terminal: facts first, then findings with their cures. */
+import { formatDuration } from '../../core/format.ts';
+import type { HealthReport } from '../../operator/health.ts';
+import { formatAgo, formatPlural, indent, renderTable } from './text.ts';
+
+export function renderHealth(report: HealthReport, now: Date): string[] {
+  const { findings, workers, backlog, crawls } = report;
+  return [
+    ...dependencyLines(report),
+    ...(workers && workers.length > 0
+      ? [
+          '',
+          ...indent(
+            renderTable(
+              ['Worker', 'Started', 'Fetches', 'Waiting', 'Event loop lag'],
+              workers.map((worker) => [
+                worker.identity,
+                formatAgo(worker.startedAt.getTime(), now),
+                worker.openFetches,
+                worker.waitingFetches,
+                formatDuration(worker.eventLoopLagMs),
+              ]),
+            ),
+          ),
+        ]
+      : []),
+    ...(backlog
+      ? [
+          '',
+          ...indent(
+            renderTable(
+              ['Task queue', 'Backlog'],
+              backlog.map(({ queue, tasks }) => [queue, tasks]),
+            ),
+          ),
+        ]
+      : []),
+    ...(crawls && crawls.length > 0
+      ? [
+          '',
+          ...indent(
+            renderTable(
+              ['Open crawl', 'Status', 'Open', 'Due', 'Last page'],
+              crawls.map((crawl) => [
+                crawl.id,
+                crawl.status,
+                crawl.open,
+                crawl.due,
+                formatAgo(crawl.lastDoneAt.getTime(), now),
+              ]),
+            ),
+          ),
+        ]
+      : []),
+    '',
+    ...findings.flatMap(({ level, what, cure }) => [
+      `${level === 'bad' ? 'Problem' : 'Warning'}: ${what}`,
+      `  ${cure}`,
+    ]),
+    findings.length === 0 ? 'Nothing is wrong.' : `${formatPlural(findings.length, 'finding')}.`,
+  ];
+}
+
+function dependencyLines({
+  postgresError,
+  temporalError,
+  contentStore,
+  clockOffsetMs,
+  workers,
+}: HealthReport): string[] {
+  const state = (error: string | null) => (error === null ? 'available' : `unavailable: ${error}`);
+  return [
+    `  Postgres       ${state(postgresError)}`,
+    `  Temporal       ${state(temporalError)}`,
+    `  Content store  ${state(contentStore.error)} (${contentStore.name})`,
+    ...(clockOffsetMs === null
+      ? []
+      : [
+          `  Clock          ${formatDuration(Math.abs(clockOffsetMs))} ${clockOffsetMs < 0 ? 'behind' : 'ahead of'} Postgres`,
+        ]),
+    ...(workers === null ? [] : [`  Workers        ${workers.length}`]),
+  ];
+}

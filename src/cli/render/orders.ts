@@ -1,0 +1,22 @@
+/** Orders as people read them. */
+import { describeOrigin } from '../../core/order.ts';
+import type { RecordedOrder } from '../../storage/orders.ts';
+import { formatClock, renderTable } from './text.ts';
+
+export function renderOrders(orders: readonly RecordedOrder[], now: Date): string[] {
+  const headers = ['Time', 'Order', 'Of', 'By', 'Channel', 'Changed', 'Reason'];
+  const rows = orders.map((order) => [
+    formatClock(order.givenAt, now),
+    order.kind,
+    order.crawlId ?? order.domain ?? 'everything',
+    order.by ?? '',
+    order.channel,
+    order.effect,
+    order.reason ?? '',
+  ]);
+  return renderTable(headers, rows);
+}
+
+export function renderStop(order: RecordedOrder, now: Date): string {
+  return `Everything was stopped at ${formatClock(order.givenAt, now)} ${describeOrigin(order)}. No request is sent.`;
+}

@@ -1,0 +1,55 @@
+/** Where a crawl is heading, from the samples of how it grew. */
+import type { CrawlSample } from '../storage/reports/counts.ts';
+
+export interface Projection {
+  /** Pages found and done per second, lately. */
+  foundRate: number;
+  doneRate: number;
+  /** When found and done meet if both rates stay as they are. null: they do not. */
+  endsInMs: number | null;
+  /** The frontier grows faster than it is worked off. */
+  isGrowing: boolean;
+}
+
+/** The recent part of a crawl, as a share of its age: older samples say little about what it does now. */
+const RECENT = 0.2;
+
+/** Rates of a shorter time are noise. */
+const MIN_RECENT_MS = 60_000;
+
+/** A crawl begins with a burst of links: until it is this old, nothing can be said. */
+const MIN_AGE_MS = 2 * MIN_RECENT_MS;
+
+/** `samples` in order of time, the present at the end. null: the crawl is too young. */
+export function project(samples: readonly CrawlSample[]): Projection | null {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const ageMs = last.at.getTime() - first.at.getTime();
+  if (ageMs < MIN_AGE_MS) return null;
+  const since = last.at.getTime() - Math.max(ageMs * RECENT, MIN_RECENT_MS);
+  const from = samples.findLast(({ at }) => at.getTime() <= since) ?? first;
+  const seconds = (last.at.getTime() - from.at.getTime()) / 1_000;
+  const foundRate = (last.found - from.found) / seconds;
+  const doneRate = (last.done - from.done) / seconds;
+  const open = last.found - last.done;
+  const closing = doneRate - foundRate;
+  return {
+    foundRate,
+    doneRate,
+    endsInMs: open === 0 ? 0 : closing > 0 ? (open / closing) * 1_000 : null,
+    isGrowing: open > 0 && foundRate > doneRate,
+  };
+}
+
+/** At most `count` of the samples, evenly spread over time, the first and the last among them. */
+export function thinOut(samples: readonly CrawlSample[], count: number): CrawlSample[] {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined || samples.length <= count) return [...samples];
+  const step = (last.at.getTime() - first.at.getTime()) / (count - 1);
+  const kept: CrawlSample[] = [];
+  for (const sample of samples) {
+    const due = first.at.getTime() + kept.length * step;
+    if (sample.at.getTime() >= due && kept.length < count - 1) kept.push(sample);
+  }
+  return [...kept, last];
+}

@@ -1,0 +1,94 @@
+/**
+ * The token that others than this machine need. Programs send it as `Authorization: Bearer ...`; people type it once and get a
+ * signed cookie. It is never part of an address, which browsers and proxies remember.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context, Hono } from 'hono';
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { problem } from './api/problem.ts';
+import type { Env } from './env.ts';
+import { Page } from './html/layout.tsx';
+
+const COOKIE = 'amble_session';
+
+/** A working day. */
+const SESSION_SECONDS = 12 * 60 * 60;
+
+/** Guesses come one after the other, this far apart. */
+const WRONG_TOKEN_DELAY_MS = 500;
+
+/** Served without a token: what a browser needs to show the login, what is meant for everybody, and health, which says nothing else. */
+const PUBLIC = /^\/(login|healthz|readyz|assets\/[\w.-]+|bot(\/.*|\.json)?)$/;
+
+export function requireToken(app: Hono<Env>, token: string): void {
+  /** Wrong guesses wait for each other, so that opening many connections does not help. The right token never waits behind them. */
+  let guesses: Promise<unknown> = Promise.resolve();
+  const checkSlowly = async (given: string): Promise<boolean> => {
+    if (isSame(given, token)) return true;
+    guesses = guesses.then(() => sleep(WRONG_TOKEN_DELAY_MS));
+    await guesses;
+    return false;
+  };
+
+  app.use(async (c, next) => {
+    if (PUBLIC.test(c.req.path)) return next();
+    const bearer = /^Bearer (.+)$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+    if (bearer !== undefined && (await checkSlowly(bearer))) return next();
+    if (bearer === undefined && (await hasSession(c, token))) return next();
+    const isPage = c.req.method === 'GET' && c.req.header('Accept')?.includes('text/html');
+    if (isPage) return c.redirect('/login', 303);
+    const refusal = problem(401, 'Send the token of this server as "Authorization: Bearer ...".');
+    refusal.headers.set('WWW-Authenticate', 'Bearer');
+    return refusal;
+  });
+  app.get('/login', (c) => c.html(<Login c={c} wrong={false} />));
+  app.post('/login', async (c) => {
+    const { token: given } = await c.req.parseBody();
+    if (typeof given !== 'string' || !(await checkSlowly(given))) return c.html(<Login c={c} wrong />, 401);
+    const expires = Math.floor(Date.now() / 1_000) + SESSION_SECONDS;
+    await setSignedCookie(c, COOKIE, String(expires), token, {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'Strict',
+      secure: c.req.header('X-Forwarded-Proto') === 'https',
+      maxAge: SESSION_SECONDS,
+    });
+    return c.redirect('/', 303);
+  });
+  app.post('/logout', (c) => {
+    deleteCookie(c, COOKIE, { path: '/' });
+    return c.redirect('/login', 303);
+  });
+}
+
+async function hasSession(c: Context<Env>, token: string): Promise<boolean> {
+  const expires = await getSignedCookie(c, token, COOKIE);
+  return typeof expires === 'string' && Number(expires) * 1_000 > Date.now();
+}
+
+/** Takes the same time whatever is wrong, the length included. */
+function isSame(given: string, token: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(token));
+}
+
+function Login({ c, wrong }: { c: Context<Env>; wrong: boolean }) {
+  return (
+    <Page c={c} title="Log in" path="/login" views={[]}>
+      <main>
+        <h1>Log in</h1>
+        {wrong && (
+          <p class="notice bad" role="alert">
+            That is not the token.
+          </p>
+        )}
+        <form method="post" action="/login" class="stack">
+          <label for="token">Token of this server (AMBLE_SERVER_TOKEN)</label>
+          <input id="token" name="token" type="password" required autocomplete="current-password" />
+          <button type="submit">Log in</button>
+        </form>
+      </main>
+    </Page>
+  );
+}

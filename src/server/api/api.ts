@@ -1,0 +1,56 @@
+/** The API under /api/v1, with its OpenAPI document. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { packageVersion } from '../../core/package-root.ts';
+import type { Api, Env } from '../env.ts';
+import type { Services } from '../services.ts';
+import { addCrawlRoutes } from './crawls.ts';
+import { addDomainRoutes } from './domains.ts';
+import { addPageRoutes } from './pages.ts';
+import { explainError, problem } from './problem.ts';
+import { addRecordRoutes } from './records.ts';
+
+export const API_PATH = '/api/v1';
+
+export function createApi(services: Services, log: (line: string) => void): Api {
+  const api: Api = new OpenAPIHono<Env>({
+    defaultHook: (result) => {
+      if (result.success) return undefined;
+      const [issue] = result.error.issues;
+      const where = issue?.path.join('.') || result.target;
+      return problem(400, `${where}: ${issue?.message ?? 'not valid'}.`);
+    },
+  });
+  addCrawlRoutes(api, services);
+  addPageRoutes(api, services);
+  addDomainRoutes(api, services);
+  addRecordRoutes(api, services);
+  api.openAPIRegistry.registerComponent('securitySchemes', 'token', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Needed by others than this machine.',
+  });
+  api.doc31('/openapi.json', {
+    openapi: '3.1.0',
+    info: {
+      title: 'Amble',
+      version: packageVersion,
+      description: 'Start, watch and control crawls.',
+      license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
+    },
+    servers: [{ url: API_PATH }],
+    security: [{}, { token: [] }],
+  });
+  api.onError((error, c) => answerError(error, c, log));
+  return api;
+}
+
+function answerError(error: Error, c: Context<Env>, log: (line: string) => void): Response {
+  const known = explainError(error);
+  if (known !== null) return problem(known.status, known.detail);
+  // Thrown by Hono, as for a body that is not JSON.
+  if ('status' in error && typeof error.status === 'number' && error.status < 500)
+    return problem(error.status === 413 ? 413 : 400, error.message || 'The request is not understood.');
+  log(`The API failed on ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
+  return problem(500, 'Something went wrong; the log of the server says what.');
+}

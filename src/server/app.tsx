@@ -1,0 +1,87 @@
+/** The dashboard as a web application: guards, assets, views. */
+import { type Context, Hono } from 'hono';
+import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
+import { requireToken } from './access.tsx';
+import { API_PATH, createApi } from './api/api.ts';
+import { explainError, type ProblemStatus, problem, titleOf } from './api/problem.ts';
+import { serveAssets } from './assets.ts';
+import type { Env } from './env.ts';
+import { acceptOrders } from './give-order.ts';
+import { addGuards } from './guards.ts';
+import { serveHealth } from './health.ts';
+import { Page } from './html/layout.tsx';
+import { LiveFeeds } from './live.ts';
+import { serveMetrics } from './metrics.ts';
+import { rateLimit } from './rate-limit.ts';
+import { serveViews } from './serve-view.tsx';
+import type { Services } from './services.ts';
+import type { View } from './view.ts';
+import { VIEWS } from './views/index.ts';
+
+/** A page for everybody costs up to 5,000 rows. Its owner looks at it a few times. */
+const PUBLIC_RATE = { perClient: 30, inAll: 300, windowMs: 60_000 };
+
+export interface AppOptions {
+  services: Services;
+  /** Further host names; null: any. */
+  hosts: readonly string[] | null;
+  /** null: nobody is asked for one. */
+  token: string | null;
+  /** Serve only what is meant for everybody. */
+  botOnly?: boolean;
+  /** For errors that are not the reader's. */
+  log(line: string): void;
+  feeds?: LiveFeeds;
+}
+
+export function createApp(options: AppOptions): Hono<Env> {
+  const { services, hosts, token, log, botOnly = false, feeds = new LiveFeeds() } = options;
+  const views = botOnly ? VIEWS.filter(({ isPublic }) => isPublic) : VIEWS;
+  /** What is below a public page is read without a token. */
+  const viewsFor = ({ req }: Context<Env>) => (req.path.startsWith('/bot') ? [] : views);
+  const app = new Hono<Env>();
+  addGuards(app, hosts);
+  if (token !== null) requireToken(app, token);
+  serveAssets(app);
+  serveHealth(app, services);
+  app.get('/', (c) => c.redirect(botOnly ? '/bot' : '/now', 302));
+  for (const { path, isPublic } of views)
+    if (isPublic) for (const form of ['', '.json']) app.use(path + form, rateLimit(PUBLIC_RATE));
+  if (!botOnly) {
+    serveMetrics(app, services);
+    acceptOrders(app, services);
+    app.route(API_PATH, createApi(services, log));
+  }
+  serveViews(app, { services, feeds, views });
+  app.notFound((c) =>
+    c.req.path.startsWith(`${API_PATH}/`)
+      ? problem(404, `There is nothing at ${c.req.path}.`)
+      : message(c, viewsFor(c), 404, 'Not found', 'There is nothing at this address.'),
+  );
+  app.onError((error, c) => {
+    if (isDatabaseUnavailable(error)) services.outages.failed('Postgres', error);
+    const known = explainError(error);
+    if (known !== null) return message(c, viewsFor(c), known.status, titleOf(known.status), known.detail);
+    log(`The dashboard failed on ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
+    return message(c, viewsFor(c), 500, 'Error', 'Something went wrong; the log of the server says what.');
+  });
+  return app;
+}
+
+function message(
+  c: Context<Env>,
+  views: readonly View[],
+  status: ProblemStatus,
+  title: string,
+  text: string,
+) {
+  return c.html(
+    <Page c={c} title={title} path={c.req.path} views={views}>
+      <main id="main">
+        <h1>{title}</h1>
+        <p>{text}</p>
+      </main>
+    </Page>,
+    status,
+  );
+}

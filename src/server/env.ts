@@ -1,0 +1,9 @@
+/** What the handlers of a request share. */
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { SecureHeadersVariables } from 'hono/secure-headers';
+
+export interface Env {
+  Variables: SecureHeadersVariables;
+}
+
+export type Api = OpenAPIHono<Env>;

@@ -1,0 +1,81 @@
+/** Checks that every request passes, whatever it asks for. Each refuses with one sentence. */
+import type { Hono, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { NONCE, secureHeaders } from 'hono/secure-headers';
+import type { Env } from './env.ts';
+
+/** A list of seeds is the longest input. */
+const MAX_BODY_BYTES = 256 * 1024;
+
+/** As long as the longest URL that a crawl can have, escaped, with the name of a view around it. */
+const MAX_ADDRESS_LENGTH = 8 * 1024;
+
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** `hosts`: names by which the server may be called, besides those of this machine. null: any name. */
+export function addGuards(app: Hono<Env>, hosts: readonly string[] | null): void {
+  app.use(
+    secureHeaders({
+      contentSecurityPolicy: {
+        defaultSrc: ["'none'"],
+        scriptSrc: [NONCE],
+        styleSrc: [NONCE],
+        imgSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+      referrerPolicy: 'same-origin',
+      // Whether it is served over TLS is for the proxy in front of it to know.
+      strictTransportSecurity: false,
+    }),
+  );
+  app.use(async (c, next) => {
+    await next();
+    // A page is a moment of a crawl. Assets carry their own header.
+    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
+  });
+  app.use(async (c, next) =>
+    c.req.url.length > MAX_ADDRESS_LENGTH ? c.text('The address is too long.', 414) : next(),
+  );
+  if (hosts !== null) app.use(requireHost([...LOOPBACK_NAMES, ...hosts]));
+  app.use(requireOwnOrigin);
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.text('The request is too long.', 413) }));
+}
+
+/** A page of another site can make its own name point to this machine, and would then read ours as its own. */
+function requireHost(names: readonly string[]): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const host = c.req.header('Host') ?? '';
+    const name = host.replace(/:\d+$/, '').toLowerCase();
+    if (names.includes(name)) return next();
+    return c.text(
+      'This server does not answer to that host name; "serverHosts" (AMBLE_SERVER_HOSTS) lists further ones.',
+      421,
+    );
+  };
+}
+
+/**
+ * A page of another site must not give orders. Browsers state the origin of everything but GET; programs state none, and are
+ * not driven by pages.
+ */
+const requireOwnOrigin: MiddlewareHandler<Env> = async (c, next) => {
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
+  const origin = c.req.header('Origin');
+  const site = c.req.header('Sec-Fetch-Site');
+  const isOwn =
+    origin === undefined
+      ? site === undefined || site === 'same-origin'
+      : hostOf(origin) === c.req.header('Host');
+  return isOwn ? next() : c.text('This request comes from a page of another site.', 403);
+};
+
+function hostOf(origin: string): string | null {
+  return URL.canParse(origin) ? new URL(origin).host : null;
+}

@@ -1,0 +1,66 @@
+/** Listens for browsers and programs. */
+import { serve } from '@hono/node-server';
+import type { AmbleConfig, ListenAddress } from '../config/index.ts';
+import { BadInput, codeOf } from '../core/errors.ts';
+import { createApp } from './app.tsx';
+import { isLoopback } from './guards.ts';
+import type { Services } from './services.ts';
+
+export interface RunningServer {
+  /** For people to open. */
+  url: string;
+  /** Whether others than this machine may reach it, with the token. */
+  open: boolean;
+  stop(): Promise<void>;
+}
+
+/** Throws BadInput if the configuration would let others than this machine in without a token. */
+export function assertSafe({ listen, serverToken, serverHosts }: AmbleConfig): void {
+  if (listen === null || serverToken !== null) return;
+  if (isLoopback(listen.host) && serverHosts.length === 0) return;
+  throw new BadInput(
+    'A server that others than this machine can reach needs a token: set "serverToken" (AMBLE_SERVER_TOKEN) to a secret of at least 20 characters, such as the output of "openssl rand -hex 16".',
+  );
+}
+
+export async function startServer(
+  services: Services,
+  listen: ListenAddress,
+  log: (line: string) => void,
+  { botOnly = false }: { botOnly?: boolean } = {},
+): Promise<RunningServer> {
+  const { serverToken, serverHosts } = services.config;
+  if (!botOnly) assertSafe(services.config);
+  const local = isLoopback(listen.host) && serverHosts.length === 0;
+  const app = createApp({
+    services,
+    // A name that leads to an open server is not known, and a stolen session is of no use under another name.
+    hosts: isLoopback(listen.host) && !botOnly ? serverHosts : null,
+    token: local || botOnly ? null : serverToken,
+    botOnly,
+    log,
+  });
+  // Not `localhost` itself: that may be the IPv6 address alone.
+  const hostname = listen.host === 'localhost' ? '127.0.0.1' : listen.host;
+  const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
+    const starting = serve({ fetch: app.fetch, hostname, port: listen.port }, () => resolve(starting));
+    starting.once('error', reject);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : listen.port;
+  const name = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  return {
+    url: `http://${name === '0.0.0.0' || name === '[::]' ? 'localhost' : name}:${port}/`,
+    open: !local,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Open streams would keep it waiting.
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      }),
+  };
+}
+
+export function isAddressTaken(error: unknown): boolean {
+  return codeOf(error) === 'EADDRINUSE';
+}

@@ -1,0 +1,39 @@
+/** All crawls as an operator sees them, for the page and for the API. */
+import { hasWorker } from '../operator/has-worker.ts';
+import { readPauseOrder } from '../storage/orders.ts';
+import { type CrawlOverview, readCrawlOverview, readOverview } from '../storage/reports/overview.ts';
+import { askTemporal, type Services } from './services.ts';
+import { secondsLeft, whatHoldsBack } from './what-holds-back.ts';
+
+export interface NowCrawl extends CrawlOverview {
+  secondsLeft: number | null;
+  /** One sentence. null: it has ended. */
+  heldBackBy: string | null;
+}
+
+export async function loadOverview(services: Services, limit: number): Promise<NowCrawl[]> {
+  return withReasons(services, await readOverview(services.db, limit));
+}
+
+/** null: there is no such crawl. */
+export async function loadCrawlOverview(services: Services, crawlId: string): Promise<NowCrawl | null> {
+  const crawl = await readCrawlOverview(services.db, crawlId);
+  return (await withReasons(services, crawl === null ? [] : [crawl]))[0] ?? null;
+}
+
+async function withReasons(services: Services, crawls: readonly CrawlOverview[]): Promise<NowCrawl[]> {
+  const isOpen = crawls.some(({ finishedAt }) => finishedAt === null);
+  const found = isOpen ? await askTemporal(services, (client) => hasWorker(client, services.config)) : null;
+  const workers = found === null ? 'unknown' : found ? 'running' : 'none';
+  return Promise.all(
+    crawls.map(async (crawl) => {
+      const pausedBy =
+        crawl.status === 'Paused' ? await readPauseOrder(services.db, { crawlId: crawl.id }) : null;
+      return {
+        ...crawl,
+        secondsLeft: secondsLeft(crawl),
+        heldBackBy: whatHoldsBack(crawl, workers, pausedBy),
+      };
+    }),
+  );
+}

@@ -1,0 +1,132 @@
+/** Serves a view in its three forms: a page, JSON, and a stream of pages. */
+import type { Context, Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import { LRUCache } from 'lru-cache';
+import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
+import type { RecordedOrder } from '../storage/orders.ts';
+import { readStop } from '../storage/stop.ts';
+import type { Env } from './env.ts';
+import { raw } from './html/jsx.ts';
+import { Main, Page } from './html/layout.tsx';
+import type { LiveFeeds } from './live.ts';
+import type { Services } from './services.ts';
+import { type LoadedView, toJson, type View } from './view.ts';
+
+/** Addresses whose last data is kept for the time when the database is unavailable. */
+const MAX_REMEMBERED = 100;
+
+/** Open streams: far more than operators have tabs, far fewer than a process has file descriptors. */
+const MAX_STREAMS = 500;
+
+/** Often enough for proxies, which close silent connections after a minute, and to notice that a reader has gone. */
+const PING_MS = 15_000;
+
+interface Loaded {
+  view: LoadedView;
+  /** The order that stopped everything. null: nothing is stopped. */
+  stop: RecordedOrder | null;
+  at: Date;
+  /** Loaded before the database became unavailable. */
+  stale: boolean;
+}
+
+export interface Serving {
+  services: Services;
+  feeds: LiveFeeds;
+  views: readonly View[];
+}
+
+export function serveViews(app: Hono<Env>, serving: Serving): void {
+  for (const view of serving.views) serveView(app, view, serving);
+}
+
+function serveView(app: Hono<Env>, view: View, { services, feeds, views }: Serving): void {
+  const { isPublic } = view;
+  const remembered = new LRUCache<string, Omit<Loaded, 'stale'>>({ max: MAX_REMEMBERED });
+
+  /** null: there is no such thing. */
+  const load = async (params: Record<string, string>, url: URL): Promise<Loaded | null> => {
+    const now = new Date();
+    try {
+      const [loaded, stop] = await Promise.all([
+        view.load({ services, params, query: url.searchParams, now }),
+        isPublic ? null : readStop(services.db),
+      ]);
+      services.outages.answered('Postgres');
+      if (loaded === null) return null;
+      remembered.set(url.href, { view: loaded, stop, at: now });
+      return { view: loaded, stop, at: now, stale: false };
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      services.outages.failed('Postgres', error);
+      const last = remembered.get(url.href);
+      if (last === undefined) throw error;
+      return { ...last, stale: true };
+    }
+  };
+
+  const renderMain = async ({ view: { render }, stop, at, stale }: Loaded): Promise<string> =>
+    `${await (
+      <Main
+        outages={services.outages.list()}
+        stop={stop}
+        staleSince={stale ? at : null}
+        now={new Date()}
+        isPublic={isPublic}
+      >
+        {render(new Date())}
+      </Main>
+    )}`;
+
+  const json = async (c: Context<Env>, params: Record<string, string>) => {
+    const url = new URL(c.req.url);
+    url.pathname = url.pathname.replace(/\.json$/, '');
+    const loaded = await load(params, url);
+    if (loaded === null) return c.notFound();
+    if (loaded.stale)
+      c.header('Warning', `110 - "Postgres is unavailable; as of ${loaded.at.toISOString()}"`);
+    return c.body(toJson(loaded.view.data), 200, { 'Content-Type': 'application/json; charset=utf-8' });
+  };
+
+  const stream = (c: Context<Env>, params: Record<string, string>) => {
+    if (feeds.followers >= MAX_STREAMS) return c.text('Too many open pages.', 503);
+    const url = new URL(c.req.url);
+    const render = async () => {
+      const loaded = await load(params, url).catch(() => null);
+      return loaded === null ? '' : renderMain(loaded);
+    };
+    return streamSSE(c, async (events) => {
+      const left = new AbortController();
+      events.onAbort(() => left.abort());
+      const ping = setInterval(() => void events.writeSSE({ event: 'ping', data: '' }), PING_MS);
+      try {
+        for await (const html of feeds.follow(url.href, render, left.signal))
+          if (html !== '') await events.writeSSE({ event: 'main', data: html });
+      } finally {
+        clearInterval(ping);
+      }
+    });
+  };
+
+  const page = async (c: Context<Env>, params: Record<string, string>) => {
+    const loaded = await load(params, new URL(c.req.url));
+    if (loaded === null) return c.notFound();
+    return c.html(
+      <Page c={c} title={loaded.view.title} path={view.path} views={isPublic ? [] : views}>
+        {raw(await renderMain(loaded))}
+      </Page>,
+    );
+  };
+
+  app.get(view.path, (c) => {
+    c.header('Vary', 'Accept');
+    const params = c.req.param() as Record<string, string>;
+    const [last, value] = Object.entries(params).at(-1) ?? [];
+    if (last !== undefined && value?.endsWith('.json'))
+      return json(c, { ...params, [last]: value.slice(0, -'.json'.length) });
+    if (c.req.header('Accept') === 'text/event-stream' && !isPublic) return stream(c, params);
+    return page(c, params);
+  });
+  if (!view.path.split('/').at(-1)?.startsWith(':'))
+    app.get(`${view.path}.json`, (c) => json(c, c.req.param() as Record<string, string>));
+}

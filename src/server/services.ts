@@ -1,0 +1,74 @@
+/** What views work with, and which of it cannot be reached at the moment. */
+import type { Client } from '@temporalio/client';
+import type { AmbleConfig } from '../config/index.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Database } from '../storage/database.ts';
+import { isTemporalUnavailable } from '../temporal/connection.ts';
+import { ThrottleViews } from './throttle-views.ts';
+
+export interface Services {
+  config: AmbleConfig;
+  db: Database;
+  client: Client;
+  /** Address of the Temporal Web UI; null: not known. */
+  temporalUi: string | null;
+  outages: DependencyOutages;
+  throttles: ThrottleViews;
+}
+
+export type Dependency = 'Postgres' | 'Temporal';
+
+export interface DependencyOutage {
+  dependency: Dependency;
+  since: Date;
+  error: string;
+}
+
+/** With nothing known yet. */
+export function createServices(given: Omit<Services, 'outages' | 'throttles'>): Services {
+  return { ...given, outages: new DependencyOutages(), throttles: new ThrottleViews() };
+}
+
+/** A person waits for the page, so a server that is silent for longer counts as unavailable. */
+const TEMPORAL_TIMEOUT_MS = 2_000;
+
+/** After a failure Temporal is not asked again for this long: each view would wait for the timeout. */
+const TEMPORAL_RETRY_MS = 5_000;
+
+export class DependencyOutages {
+  readonly #open = new Map<Dependency, DependencyOutage & { lastAt: number }>();
+
+  failed(dependency: Dependency, error: unknown): void {
+    const since = this.#open.get(dependency)?.since ?? new Date();
+    this.#open.set(dependency, { dependency, since, error: messageOf(error), lastAt: Date.now() });
+  }
+
+  answered(dependency: Dependency): void {
+    this.#open.delete(dependency);
+  }
+
+  failedWithin(dependency: Dependency, ms: number): boolean {
+    return Date.now() - (this.#open.get(dependency)?.lastAt ?? Number.NEGATIVE_INFINITY) < ms;
+  }
+
+  list(): DependencyOutage[] {
+    return [...this.#open.values()].map(({ dependency, since, error }) => ({ dependency, since, error }));
+  }
+}
+
+/** null: Temporal is unavailable, which the page says; what it would have known is left out. */
+export async function askTemporal<T>(
+  { client, outages }: Services,
+  ask: (client: Client) => Promise<T>,
+): Promise<T | null> {
+  if (outages.failedWithin('Temporal', TEMPORAL_RETRY_MS)) return null;
+  try {
+    const answer = await client.withDeadline(Date.now() + TEMPORAL_TIMEOUT_MS, () => ask(client));
+    outages.answered('Temporal');
+    return answer;
+  } catch (error) {
+    if (!isTemporalUnavailable(error)) throw error;
+    outages.failed('Temporal', error);
+    return null;
+  }
+}

@@ -1,0 +1,122 @@
+/** Now: every crawl, how far it is, and what holds it back. */
+import { formatDuration } from '../../core/format.ts';
+import { CrawlActions } from '../html/actions.tsx';
+import { OrderForm } from '../html/orders.tsx';
+import { Ago, Badge, Count, CrawlLink, FromWeb, Live, Share, Table } from '../html/parts.tsx';
+import { Sparkline } from '../html/sparkline.tsx';
+import { loadOverview, type NowCrawl } from '../overview.ts';
+import { defineView } from '../view.ts';
+import { CRAWL_TONES, Figure, SumFigures } from './crawl-status.tsx';
+
+interface Now {
+  at: Date;
+  crawls: NowCrawl[];
+}
+
+const MAX_CRAWLS = 50;
+
+export const nowView = defineView<Now>({
+  path: '/now',
+  nav: 'Now',
+  title: () => 'Now',
+  async load({ services, now }) {
+    return { at: now, crawls: await loadOverview(services, MAX_CRAWLS) };
+  },
+  render({ crawls }, now) {
+    const open = crawls.filter(({ finishedAt }) => finishedAt === null);
+    const ended = crawls.filter(({ finishedAt }) => finishedAt !== null);
+    return (
+      <>
+        <div class="head">
+          <h1>Now</h1>
+          <details class="confirm" id="stop">
+            <summary class="button">Stop everything</summary>
+            <OrderForm
+              kind="stop-all"
+              back="/now"
+              label="Stop all crawls and domains"
+              text="Stop all crawls and domains"
+              danger
+              askReason
+            />
+          </details>
+        </div>
+        <Live id="running">
+          {open.length === 0 && <p class="empty">No crawl is running.</p>}
+          {open.map((crawl) => (
+            <OpenCrawl crawl={crawl} now={now} />
+          ))}
+        </Live>
+        {ended.length > 0 && <h2>Ended</h2>}
+        <Live id="ended">
+          {ended.length > 0 && (
+            <Table
+              caption="Crawls that have ended"
+              rows={ended}
+              empty=""
+              columns={[
+                { head: 'Crawl', cell: ({ id }) => <CrawlLink id={id} /> },
+                { head: 'Status', cell: ({ status }) => <Badge tone={CRAWL_TONES[status]}>{status}</Badge> },
+                { head: 'Found', numeric: true, cell: ({ found }) => <Count value={found} /> },
+                { head: 'Fetched', numeric: true, cell: ({ pages }) => <Count value={pages.Fetched ?? 0} /> },
+                { head: 'Failed', numeric: true, cell: ({ pages }) => <Count value={pages.Failed ?? 0} /> },
+                {
+                  head: 'Took',
+                  numeric: true,
+                  cell: ({ createdAt, finishedAt }) =>
+                    formatDuration((finishedAt ?? now).getTime() - createdAt.getTime()),
+                },
+                {
+                  head: 'Ended',
+                  cell: ({ finishedAt }) => finishedAt && <Ago at={finishedAt} now={now} />,
+                },
+                { head: 'Reason', cell: ({ reason }) => reason && <FromWeb text={reason} /> },
+              ]}
+            />
+          )}
+        </Live>
+      </>
+    );
+  },
+});
+
+function OpenCrawl({ crawl, now }: { crawl: NowCrawl; now: Date }) {
+  const { id, status, found, done, open, pagesPerSecond, createdAt } = crawl;
+  return (
+    <article class="card">
+      <div class="head">
+        <h2>
+          <CrawlLink id={id} />
+        </h2>
+        <Badge tone={CRAWL_TONES[status]}>{status}</Badge>
+        <small>
+          started <Ago at={createdAt} now={now} />
+        </small>
+        <CrawlActions id={id} status={status} back="/now" />
+      </div>
+      <Share part={done} of={found} label={`${done} of ${found} pages are done`} />
+      <dl class="figures">
+        <SumFigures found={found} done={done} open={open} />
+        <Figure name="Rate">
+          {pagesPerSecond === null ? '–' : formatRate(pagesPerSecond)} <Sparkline samples={crawl.samples} />
+        </Figure>
+        <Figure name="Left">
+          {crawl.secondsLeft === null ? '–' : `about ${formatDuration(1_000 * Math.ceil(crawl.secondsLeft))}`}
+        </Figure>
+      </dl>
+      {crawl.heldBackBy !== null && (
+        <p class="held">
+          <FromWeb text={crawl.heldBackBy} />
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** Per minute if it is slow: a polite crawl is. */
+function formatRate(pagesPerSecond: number): string {
+  if (pagesPerSecond === 0) return '0 pages/s';
+  return pagesPerSecond >= 1
+    ? `${pagesPerSecond.toFixed(1)} pages/s`
+    : `${(60 * pagesPerSecond).toFixed(1)} pages/min`;
+}

@@ -1,0 +1,81 @@
+/** The links of a page and the content that is stored of it. */
+import { formatCount, formatPlural } from '../../core/format.ts';
+import type { PageContent } from '../../storage/reports/page-content.ts';
+import type { BodyText } from '../body-text.ts';
+import { FromWeb, Table } from '../html/parts.tsx';
+
+export function LinkToPage({ url, crawl }: { url: string; crawl: string }) {
+  return (
+    <a href={`/page?url=${encodeURIComponent(url)}&crawl=${encodeURIComponent(crawl)}`}>
+      <FromWeb text={url} max={120} />
+    </a>
+  );
+}
+
+export function Links({ content, crawl }: { content: PageContent; crawl: string }) {
+  const { linksOut, linksFound, linksSkipped } = content;
+  const skipped = Object.entries(linksSkipped).map(([reason, links]) => `${formatCount(links)} ${reason}`);
+  return (
+    <>
+      <h2>Links on it</h2>
+      <p class="muted">
+        {formatPlural(linksFound, 'link')}
+        {skipped.length > 0 && `, of which not followed: ${skipped.join(', ')}`}.
+        {linksOut.length < linksFound && ` ${formatCount(linksOut.length)} are shown.`}
+      </p>
+      <Table
+        caption="Links on this page"
+        rows={linksOut}
+        empty="None are on record."
+        columns={[
+          { head: 'URL', cell: ({ url }) => <LinkToPage url={url} crawl={crawl} /> },
+          { head: 'Text', cell: ({ anchor }) => anchor && <FromWeb text={anchor} max={100} /> },
+          { head: 'rel', cell: ({ rel }) => rel && <FromWeb text={rel} max={40} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+export function Content({ content, body }: { content: PageContent; body: BodyText | null }) {
+  const facts: [string, string | null][] = [
+    ['Title', content.title],
+    ['Description', content.description],
+    ['Canonical URL', content.canonicalUrl],
+    ['Language', content.language],
+    ['Type', content.contentType],
+    ['Size', content.contentBytes === null ? null : formatPlural(content.contentBytes, 'byte')],
+    ['Same as', content.duplicateOf],
+  ];
+  const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  if (known.length === 0) return null;
+  return (
+    <>
+      <h2>Content</h2>
+      <dl class="facts">
+        {known.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>
+              <FromWeb text={value} />
+            </dd>
+          </>
+        ))}
+      </dl>
+      {body?.kind === 'unavailable' && <p class="muted">{body.reason}</p>}
+      {body?.kind === 'text' && (
+        <details>
+          <summary>Stored body as text{body.more && ', its beginning'}</summary>
+          <pre>
+            {body.text.split('\n').map((line) => (
+              <>
+                <FromWeb text={line} max={2_000} />
+                {'\n'}
+              </>
+            ))}
+          </pre>
+        </details>
+      )}
+    </>
+  );
+}

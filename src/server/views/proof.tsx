@@ -1,0 +1,66 @@
+/** The proof of politeness of one domain, for operators and for the owner of the site. */
+import { formatPlural, formatSeconds } from '../../core/format.ts';
+import type { ProofSummary } from '../../reports/domain-proof.ts';
+import { Moment } from '../html/parts.tsx';
+
+export const DEFAULT_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+/** From the address of a page: `from` and `until` as dates. Without them, the last week. */
+export function periodOf(query: URLSearchParams, now: Date): { from: Date; until: Date } {
+  const until = dateIn(query.get('until')) ?? now;
+  const from = dateIn(query.get('from')) ?? new Date(until.getTime() - DEFAULT_DAYS * DAY_MS);
+  return from < until ? { from, until } : { from: new Date(until.getTime() - DAY_MS), until };
+}
+
+function dateIn(text: string | null): Date | null {
+  const date = new Date(text ?? '');
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+/** The same proof at any later time: the period is part of the address. */
+export function proofAddress({ domain, period: { from, until } }: ProofSummary): string {
+  const query = new URLSearchParams({ host: domain, from: from.toISOString(), until: until.toISOString() });
+  return `/bot?${query}`;
+}
+
+export function ProofFacts({ proof }: { proof: ProofSummary }) {
+  const { period, coversFrom, requests, violationCount, withinClockError, tightest } = proof;
+  const polite = violationCount === 0;
+  return (
+    <>
+      <p class={polite ? 'notice good' : 'notice bad'}>
+        {requests === 0
+          ? 'No request was sent in this period.'
+          : polite
+            ? `Polite: of ${formatPlural(requests, 'request')}, none came too soon after the one before it, and none went to a disallowed path.`
+            : `Not polite: ${formatPlural(violationCount, 'violation')} in ${formatPlural(requests, 'request')}.`}
+      </p>
+      <dl class="facts">
+        <dt>Period</dt>
+        <dd>
+          <Moment at={coversFrom ?? period.from} /> to <Moment at={period.until} />
+          {coversFrom !== null && ' (the last 5,000 requests of a longer period)'}
+        </dd>
+        {tightest !== null && (
+          <>
+            <dt>Tightest gap</dt>
+            <dd>
+              {formatSeconds(tightest.gapMs)}; at least {formatSeconds(tightest.requiredMs)} was required
+            </dd>
+          </>
+        )}
+        {withinClockError > 0 && (
+          <>
+            <dt>Clock error</dt>
+            <dd>
+              {formatPlural(withinClockError, 'gap')}{' '}
+              {withinClockError === 1 ? 'exceeds its' : 'exceed their'} required length by less than the error
+              of the clocks, and {withinClockError === 1 ? 'counts' : 'count'} as kept.
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}

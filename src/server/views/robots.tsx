@@ -1,0 +1,91 @@
+/** The robots.txt of an origin: how it was read, its text, and how it changed. */
+import { formatDuration } from '../../core/format.ts';
+import type { RobotsSummary } from '../../reports/domain-detail.ts';
+import type { DiffLine, RobotsDiff } from '../../reports/robots-diff.ts';
+import { Ago, Clock, FromWeb } from '../html/parts.tsx';
+
+export function Robots({ robots, now }: { robots: RobotsSummary; now: Date }) {
+  const { origin, text, versions, change, fetchedAt, error, crawlDelayMs } = robots;
+  return (
+    <article class="card">
+      <h3>
+        <FromWeb text={`${origin}/robots.txt`} />
+      </h3>
+      <dl class="facts">
+        <dt>Read</dt>
+        <dd>
+          {fetchedAt === null ? 'never' : <Ago at={fetchedAt} now={now} />}
+          {robots.freshUntil !== null && (
+            <>
+              , in force until <Clock at={robots.freshUntil} now={now} />
+            </>
+          )}
+        </dd>
+        {error !== null && (
+          <>
+            <dt>Last error</dt>
+            <dd>
+              <FromWeb text={error} />
+            </dd>
+          </>
+        )}
+        <dt>Crawl-delay</dt>
+        <dd>{crawlDelayMs === null ? 'none' : formatDuration(crawlDelayMs)}</dd>
+        <dt>Versions</dt>
+        <dd>
+          {versions.length === 0 && 'none'}
+          {versions.map((since, at) => (
+            <>
+              {at > 0 && ', '}
+              <Clock at={since} now={now} />
+            </>
+          ))}
+        </dd>
+      </dl>
+      {change !== null && <Change change={change} />}
+      {text === null ? (
+        <p class="muted">There is no robots.txt, so everything is allowed.</p>
+      ) : (
+        <details open={change === null}>
+          <summary>Text in force</summary>
+          <pre>
+            <Lines text={text} />
+          </pre>
+        </details>
+      )}
+    </article>
+  );
+}
+
+/** One element a line, so that a line of a site cannot change how the next one is shown. */
+function Lines({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(/\r\n?|\n/).map((line) => (
+        <>
+          <FromWeb text={line} max={500} />
+          {'\n'}
+        </>
+      ))}
+    </>
+  );
+}
+
+const SIGNS: Record<DiffLine['kind'], string> = { added: '+', removed: '−', same: ' ' };
+
+function Change({ change: { lines, more } }: { change: RobotsDiff }) {
+  return (
+    <details open>
+      <summary>Last change</summary>
+      <pre class="diff">
+        {lines.map(({ kind, text }) => (
+          <span class={kind}>
+            {SIGNS[kind]} <FromWeb text={text} max={500} />
+            {'\n'}
+          </span>
+        ))}
+        {more > 0 && `${more.toLocaleString('en')} more lines`}
+      </pre>
+    </details>
+  );
+}

@@ -1,0 +1,218 @@
+/** A crawl, a domain and a page in detail, with what hostile sites write. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createApp } from '../../src/server/app.tsx';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { links, startWeb, type TestWeb } from '../support/web.ts';
+import { type Dashboard, openDashboard } from './support.ts';
+
+const HOSTILE = '</title><script>alert(1)</script>\u202Eright to left\u0007';
+const ROBOTS = 'User-agent: *\nDisallow: /private\nCrawl-delay: 0.2\n# <script>alert(2)</script>\u202E\n';
+
+function site(path: string) {
+  if (path === '/robots.txt') return { body: ROBOTS };
+  if (path === '/') return { body: links('/1', '/old', '/gone', '/private', 'http://elsewhere.test/') };
+  if (path === '/old') return { status: 301, headers: { location: '/1' } };
+  if (path === '/gone') return { status: 404 };
+  return { body: `<title>${HOSTILE.replaceAll('<', '&lt;')}${'x'.repeat(10_000)}</title><p>${HOSTILE}</p>` };
+}
+
+const CrawlJson = z.object({
+  progress: z.object({ found: z.number(), pages: z.record(z.string(), z.number()) }),
+  done: z.number(),
+  open: z.number(),
+  samples: z.array(z.object({ found: z.number(), done: z.number() })),
+  causes: z.object({ causes: z.array(z.object({ pages: z.number() })), others: z.number() }),
+  ledger: z.object({
+    found: z.number(),
+    followed: z.number(),
+    skipped: z.array(z.object({ reason: z.string(), links: z.number() })),
+  }),
+});
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+let amble: Amble;
+let dashboard: Dashboard;
+let web: TestWeb;
+let url: (path: string) => string;
+
+beforeAll(async () => {
+  amble = await startAmble();
+  dashboard = openDashboard(amble, { temporalUi: 'http://localhost:8233' });
+  web = await startWeb({ site });
+  url = (path) => web.url('site', path);
+  const crawl = { seeds: [url('/')], ...web.network, delay: '100ms', scope: 'host' };
+  const result = await amble.crawl(crawl);
+  expect(result.pages).toEqual({ Fetched: 2, Redirected: 1, Failed: 1, Blocked: 1 });
+  crawlId = result.crawlId;
+});
+afterAll(async () => {
+  await amble?.stop();
+  await web?.stop();
+});
+let crawlId: string;
+
+async function read(path: string): Promise<string> {
+  const response = await dashboard.get(path);
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+/** No script of a site, no character that changes the direction of the text, nothing of ten thousand characters. */
+function expectHarmless(html: string): void {
+  expect(html).not.toMatch(/<script>alert/);
+  expect(html).not.toContain('\u202E');
+  expect(html).not.toContain('x'.repeat(3_000));
+}
+
+describe('a crawl', () => {
+  test('has numbers that add up', async () => {
+    const crawl = CrawlJson.parse(await (await dashboard.get(`/crawls/${crawlId}.json`)).json());
+    const { progress, done, open, causes, ledger } = crawl;
+    expect(progress.found).toBe(done + open);
+    expect(progress.found).toBe(sum(Object.values(progress.pages)));
+    expect(ledger.found).toBe(ledger.followed + sum(ledger.skipped.map((row) => row.links)));
+    expect(ledger).toMatchObject({ found: 5, skipped: [{ reason: 'out of scope', links: 1 }] });
+    const withoutContent = ['Failed', 'Rejected', 'Blocked'].map((status) => progress.pages[status] ?? 0);
+    expect(sum(causes.causes.map(({ pages }) => pages)) + causes.others).toBe(sum(withoutContent));
+    expect(crawl.samples.at(-1)).toMatchObject({ found: 5, done: 5 });
+  });
+
+  test('shows causes, links and settings, and a picture with a text for it', async () => {
+    const html = await read(`/crawls/${crawlId}`);
+    for (const shown of ['status 404', 'disallowed by robots.txt', 'out of scope', 'smallweb'])
+      expect(html).toContain(shown);
+    expect(html).toMatch(/<svg class="chart"[^>]* role="img" aria-label="5 pages found and 5 done in [^"]+"/);
+    expect((await dashboard.get('/crawls/nobody')).status).toBe(404);
+  });
+});
+
+describe('a domain', () => {
+  test('shows its gap, robots.txt and a proof that can be sent to its owner', async () => {
+    const html = await read(`/domains/${web.name('site')}`);
+    expect(html).toContain('Crawl-delay in robots.txt');
+    expect(html).toContain('Disallow: /private');
+    expect(html).toContain('Polite: of 5 requests');
+    expect(html).toContain(`/bot?host=${web.name('site')}&amp;from=`);
+    expectHarmless(html);
+  });
+
+  test('shows how its robots.txt changed', async () => {
+    const origin = new URL(url('/')).origin;
+    const body = ROBOTS.replace('/private', '/secret');
+    await amble.db.robotsRules.create({ data: { origin, body, maxCrawlDelayMs: 1 } });
+    const html = await read(`/domains/${web.name('site')}`);
+    expect(html).toMatch(/class="removed">[^<]*<bdi class="web">Disallow: \/private/);
+    expect(html).toMatch(/class="added">[^<]*<bdi class="web">Disallow: \/secret/);
+  });
+});
+
+describe('a page', () => {
+  const find = (path: string) => read(`/page?url=${encodeURIComponent(url(path))}`);
+
+  test('shows its attempts, where it was found, its workflow, and its body as text', async () => {
+    const html = await find('/1');
+    expect(html).toContain('1 of 3');
+    expect(html).toContain('first on');
+    expect(html).toContain(`http://localhost:8233/namespaces/default/workflows/page%3A${crawlId}%3A`);
+    expect(html).toContain('Stored body as text');
+    expect(html).toContain('&lt;/title&gt;&lt;script&gt;alert(1)');
+    expectHarmless(html);
+  });
+
+  test('shows its redirects and why it failed', async () => {
+    expect(await find('/old')).toContain('Redirects');
+    expect(await find('/gone')).toContain('This was attempt 1 of 3');
+    expect(await find('/private')).toContain('Disallowed by');
+  });
+
+  test('that no crawl has found is reported as such, and bad input is refused', async () => {
+    expect(await find('/nowhere')).toContain('No crawl on record has found');
+    expect((await dashboard.get('/page?url=nonsense')).status).toBe(400);
+    expect(await read('/page')).toContain('Find a page');
+  });
+});
+
+describe('the page for owners of sites', () => {
+  const siteOf = (json: unknown) => z.object({ site: z.record(z.string(), z.unknown()) }).parse(json).site;
+
+  test('says who crawls and how to stop it', async () => {
+    const html = await read('/bot');
+    for (const ofOperators of ['href="/now"', 'href="/"', 'Find a URL', '<nav'])
+      expect(html).not.toContain(ofOperators);
+    expect(html).toContain(amble.config.userAgent);
+    expect(html).toContain('User-agent: Amble\nDisallow: /');
+  });
+
+  test('shows how a site is treated, without the addresses of its pages', async () => {
+    const address = `/bot?host=${web.name('site')}`;
+    const html = await read(address);
+    expect(html).toContain('at least 200 ms between two requests');
+    expect(html).toContain('crawl-delay: 0.2');
+    expect(html).toContain('Polite: of 5 requests');
+    expectHarmless(html);
+    const json = await read(address.replace('/bot', '/bot.json'));
+    for (const text of [html, json]) expect(text).not.toMatch(/\/gone|\/old|crawl-[0-9a-f]{8}/);
+    expect(siteOf(JSON.parse(json))).toMatchObject({ unknown: false, paused: false, gapMs: 200 });
+  });
+
+  test('says nothing about a site that was never requested, and refuses what is not a host', async () => {
+    expect(await read('/bot?host=unknown.example')).toContain('has sent no request');
+    expect((await dashboard.get('/bot?host=a/b')).status).toBe(400);
+  });
+
+  test('is not kept open', async () => {
+    const response = await dashboard.get('/bot', { Accept: 'text/event-stream' });
+    expect(response.headers.get('Content-Type')).toContain('text/html');
+    expect(await response.text()).not.toContain('data-live');
+  });
+
+  test('is limited in how often it may be read', async () => {
+    const { get } = openDashboard(amble);
+    const statuses: number[] = [];
+    for (let n = 0; n < 31; n += 1) statuses.push((await get('/bot')).status);
+    expect(statuses.slice(0, 30).every((status) => status === 200)).toBe(true);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  test('can be all that is served', async () => {
+    const { services } = dashboard;
+    const app = createApp({ services, hosts: null, token: null, botOnly: true, log: () => {} });
+    const get = (path: string) => app.request(path, { headers: { Host: 'crawler.example' } });
+    expect((await get('/bot')).status).toBe(200);
+    for (const path of ['/now', '/domains', `/crawls/${crawlId}`, '/page', '/now.json', '/api/v1/crawls'])
+      expect((await get(path)).status).toBe(404);
+  });
+});
+
+test('Health lists the worker, the task queues and what they depend on', async () => {
+  const Health = z.object({
+    findings: z.array(z.unknown()),
+    workers: z.array(z.object({ identity: z.string() })),
+    backlog: z.array(z.object({ queue: z.string() })),
+  });
+  const health = Health.parse(await (await dashboard.get('/health.json')).json());
+  expect(health.workers).toMatchObject([{ identity: expect.stringMatching(`^${process.pid}@`) }]);
+  expect(health.backlog).toHaveLength(3);
+  expect(await read('/health')).toContain('Content store');
+});
+
+test('Health names a crawl that is stalled, and that its domain is paused', async () => {
+  const { db } = amble;
+  const settings = await db.crawl.findUniqueOrThrow({ where: { id: crawlId }, select: { settings: true } });
+  const createdAt = new Date(Date.now() - 25 * 60_000);
+  const silent = { id: 'silent', seeds: [], settings: settings.settings ?? {}, scopeHosts: [], createdAt };
+  await db.crawl.create({ data: silent });
+  try {
+    const url = 'http://silent.test/';
+    await db.page.create({
+      data: { crawlId: 'silent', url, urlHash: Buffer.from(url), domain: 'silent.test' },
+    });
+    expect(await read('/health')).toContain('silent is stalled: no page for 25 min while 1 page is due');
+    await db.domain.create({ data: { name: 'silent.test', paused: true } });
+    expect(await read('/health')).toMatch(/silent is stalled: [^.]* due; 1 domain paused\./);
+  } finally {
+    await db.crawl.delete({ where: { id: 'silent' } });
+  }
+});

@@ -1,0 +1,146 @@
+/** Views on a real crawl, as programs and browsers without a script get them. */
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createApp } from '../../src/server/app.tsx';
+import { LiveFeeds } from '../../src/server/live.ts';
+import { VIEWS } from '../../src/server/views/index.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import { type Amble, startAmble } from '../support/amble.ts';
+import { flatSite, startWeb } from '../support/web.ts';
+import { type Dashboard, openDashboard } from './support.ts';
+
+const PAGES = 12;
+
+const NowJson = z.object({
+  crawls: z.array(
+    z.object({
+      id: z.string(),
+      status: z.string(),
+      found: z.number(),
+      done: z.number(),
+      open: z.number(),
+      pages: z.record(z.string(), z.number()),
+      heldBackBy: z.string().nullable(),
+    }),
+  ),
+});
+
+let amble: Amble;
+let dashboard: Dashboard;
+let web: Awaited<ReturnType<typeof startWeb>>;
+
+beforeAll(async () => {
+  amble = await startAmble();
+  dashboard = openDashboard(amble);
+  web = await startWeb({ site: flatSite(PAGES) });
+  await amble.start({ seeds: [web.url('site', '/')], ...web.network, delay: '1s' }, 'views-slow');
+});
+afterAll(async () => {
+  await amble?.stop();
+  await web?.stop();
+});
+
+async function readNow(on = dashboard) {
+  return NowJson.parse(await (await on.get('/now.json')).json()).crawls;
+}
+
+test('Now has every crawl, with numbers that add up and a sentence on what holds it back', async () => {
+  await expect.poll(async () => (await readNow())[0]?.done, { timeout: 20_000 }).toBeGreaterThan(1);
+  const [crawl] = await readNow();
+  if (!crawl) throw new Error('There is no crawl.');
+  expect(crawl.found).toBe(crawl.done + crawl.open);
+  expect(crawl.found).toBe(Object.values(crawl.pages).reduce((sum, count) => sum + count, 0));
+  expect(crawl.heldBackBy).toMatch(new RegExp(`^${web.name('site')} sets the pace: \\d+ pages? at 1 s\\.$`));
+  const page = await (await dashboard.get('/now')).text();
+  expect(page).toContain('href="/crawls/views-slow"');
+  expect(page).toContain('sets the pace');
+});
+
+test.each(VIEWS.filter(({ path }) => !path.includes(':')).map(({ path }) => path))(
+  '%s is a page and has a twin in JSON',
+  async (path) => {
+    const page = await dashboard.get(path);
+    expect(page.headers.get('Content-Type')).toContain('text/html');
+    const twin = await dashboard.get(`${path}.json`);
+    expect(twin.headers.get('Content-Type')).toContain('application/json');
+    if (page.status === 200) expect(await twin.json()).toBeTypeOf('object');
+  },
+);
+
+test('an open page is sent again as the crawl goes on', async () => {
+  const response = await dashboard.get('/now', { Accept: 'text/event-stream' });
+  const sent = new Set<string>();
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ''; sent.size < 2; ) {
+    const { value, done } = (await reader?.read()) ?? { done: true };
+    if (done) throw new Error('The stream ended.');
+    text += value;
+    for (const [, done = ''] of text.matchAll(/aria-label="(\d+ of \d+ pages are done)"/g)) sent.add(done);
+  }
+  await reader?.cancel();
+});
+
+test('fifty open pages cost one set of queries per tick', async () => {
+  let loads = 0;
+  const db = openDatabase(amble.databaseUrl, {
+    forReports: true,
+    onStatement: ({ text }) => {
+      if (text.includes('FROM crawls ORDER BY')) loads += 1;
+    },
+  });
+  const { services } = openDashboard(amble, { db });
+  const log = (line: string) => {
+    throw new Error(line);
+  };
+  // So long that the test ends before the second tick.
+  const app = createApp({ services, hosts: [], token: null, log, feeds: new LiveFeeds(600_000) });
+  const open = async () => {
+    const headers = { Host: 'localhost', Accept: 'text/event-stream' };
+    const reader = (await app.request('/now', { headers })).body?.getReader();
+    if (reader === undefined) throw new Error('The response has no body.');
+    return { reader, first: await reader.read() };
+  };
+  const streams = await Promise.all(Array.from({ length: 50 }, open));
+  expect(streams.filter(({ first }) => !first.done)).toHaveLength(50);
+  expect(loads).toBe(1);
+  await Promise.all(streams.map(({ reader }) => reader.cancel()));
+  await db.$disconnect();
+});
+
+test('without Postgres a page shows what was known, and says what is missing', async () => {
+  const gone = openDatabase('postgresql://nobody@127.0.0.1:1/none');
+  try {
+    const other = openDashboard(amble);
+    expect((await other.get('/now')).status).toBe(200);
+    Object.assign(other.services, { db: gone });
+    const page = await other.get('/now');
+    expect(page.status).toBe(200);
+    const text = await page.text();
+    expect(text).toContain('Postgres has been unavailable since');
+    expect(text).toContain('href="/crawls/views-slow"');
+    expect((await other.get('/domains')).status).toBe(503);
+    Object.assign(other.services, { db: amble.db });
+    expect(await (await other.get('/now')).text()).not.toContain('unavailable');
+  } finally {
+    await gone.$disconnect();
+  }
+});
+
+test('without Temporal a page shows what Postgres knows, and says what is missing', async () => {
+  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  try {
+    const other = openDashboard(amble, { client: new Client({ connection }) });
+    const page = await other.get('/now');
+    expect(page.status).toBe(200);
+    const text = await page.text();
+    expect(text).toContain('Temporal has been unavailable since');
+    expect(text).toContain('href="/crawls/views-slow"');
+  } finally {
+    await connection.close();
+  }
+});
+
+test('what does not exist is not found', async () => {
+  expect((await dashboard.get('/nothing')).status).toBe(404);
+});

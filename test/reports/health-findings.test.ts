@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { findProblems, type HealthFacts } from '../../src/reports/health-findings.ts';
+
+const NOW = new Date('2026-01-01T12:00:00Z');
+const MINUTE_MS = 60_000;
+const ago = (ms: number) => new Date(NOW.getTime() - ms);
+
+const WORKER = {
+  ...{ identity: '1@host', startedAt: ago(MINUTE_MS), seenAt: NOW, openFetches: 0, waitingFetches: 0 },
+  ...{ eventLoopLagMs: 20, unavailable: [] as string[], clockOffsetMs: 2 },
+};
+const CRAWL = {
+  ...{
+    id: 'news',
+    status: 'Running' as const,
+    open: 400,
+    due: 312,
+    lastDoneAt: ago(MINUTE_MS),
+    waitsFor: null,
+  },
+};
+const WELL: HealthFacts = {
+  ...{ postgresError: null, temporalError: null, clockOffsetMs: 5, databaseBytes: 1e6 },
+  contentStore: { name: '/content', error: null, freeBytes: 50e9, sizeBytes: 100e9 },
+  workers: [WORKER],
+  backlog: [{ queue: 'amble', tasks: 3, oldestMs: 100 }],
+  crawls: [CRAWL],
+};
+
+const found = (facts: Partial<HealthFacts>) => findProblems({ ...WELL, ...facts }, NOW);
+
+test('nothing is wrong with an installation that is well', () => {
+  expect(found({})).toEqual([]);
+});
+
+describe('a crawl without a page for 20 minutes', () => {
+  const silent = { ...CRAWL, lastDoneAt: ago(20 * MINUTE_MS) };
+
+  test('is stalled while pages are due', () => {
+    expect(found({ crawls: [silent] })).toMatchObject([
+      { level: 'bad', what: 'news is stalled: no page for 20 min while 312 pages are due.' },
+    ]);
+  });
+
+  test('is only worth a look if its domains explain it', () => {
+    const [finding] = found({ crawls: [{ ...silent, waitsFor: '2 domains down' }] });
+    expect(finding).toMatchObject({
+      level: 'warn',
+      what: expect.stringMatching(/are due; 2 domains down\.$/),
+    });
+  });
+
+  test.each([
+    ['that is paused', { status: 'Paused' as const }],
+    ['whose pages all wait for a retry', { due: 0 }],
+  ])('%s is not stalled', (_which, change) => {
+    expect(found({ crawls: [{ ...silent, ...change }] })).toEqual([]);
+  });
+});
+
+test.each<[string, Partial<HealthFacts>, RegExp]>([
+  [
+    'Postgres',
+    { postgresError: 'refused', workers: null, crawls: null },
+    /^Postgres is unavailable: refused/,
+  ],
+  ['Temporal', { temporalError: 'refused', backlog: null }, /^Temporal is unavailable/],
+  ['no worker', { workers: [] }, /^No worker is running/],
+  [
+    'a worker without Postgres',
+    { workers: [{ ...WORKER, unavailable: ['Postgres'] }] },
+    /cannot reach: Postgres/,
+  ],
+  ['a full disk', { contentStore: { ...WELL.contentStore, freeBytes: 1e6 } }, /has 1 MiB left/],
+  ['a store', { contentStore: { ...WELL.contentStore, error: 'read-only' } }, /cannot be written: read-only/],
+])('%s is a problem with a cure', (_what, facts, what) => {
+  expect(found(facts)).toMatchObject([
+    { level: 'bad', what: expect.stringMatching(what), cure: expect.stringMatching(/\.$/) },
+  ]);
+});
+
+test.each<[string, Partial<HealthFacts>, RegExp]>([
+  ['a clock', { clockOffsetMs: -15_000 }, /15 s behind Postgres's/],
+  ['a blocked event loop', { workers: [{ ...WORKER, eventLoopLagMs: 3_000 }] }, /was blocked for 3 s/],
+  [
+    'a backlog',
+    { backlog: [{ queue: 'amble', tasks: 9, oldestMs: 2 * MINUTE_MS }] },
+    /9 tasks of the queue amble/,
+  ],
+  ['a disk that fills', { contentStore: { ...WELL.contentStore, freeBytes: 900e6 } }, /left/],
+])('%s is worth a look', (_what, facts, what) => {
+  expect(found(facts)).toMatchObject([{ level: 'warn', what: expect.stringMatching(what) }]);
+});
+
+test('nobody needs a worker if no crawl is open', () => {
+  expect(found({ workers: [], crawls: [] })).toEqual([]);
+});
