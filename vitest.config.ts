@@ -7,11 +7,15 @@ const UNIT = [
   'config',
   'core',
   'demo',
+  'deploy',
   'html',
   'http',
+  'reports',
   'robots',
+  'server',
   'sitemaps',
   'support',
+  'temporal',
   'throttle',
   'urls',
   'verify',
@@ -19,9 +23,9 @@ const UNIT = [
   'workflows',
 ];
 /** On the Temporal server and Postgres that all tests of a run share. */
-const SHARED_ENGINES = ['activities', 'crawl', 'presets', 'replay', 'storage'];
+const SHARED_ENGINES = ['activities', 'crawl', 'dashboard', 'presets', 'replay', 'storage'];
 /** Whole programs, or engines of their own: each file in a process of its own. */
-const PROGRAMS = ['conformance', 'corpus', 'e2e', 'embedded', 'faults'];
+const PROGRAMS = ['browser', 'conformance', 'corpus', 'e2e', 'embedded', 'faults'];
 
 function testsIn(directories: readonly string[]): string[] {
   return directories.map((directory) => `test/${directory}/**/*.test.ts`);

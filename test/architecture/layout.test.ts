@@ -2,7 +2,19 @@
 import { expect, test } from 'vitest';
 import { type Import, partOf, readSources, type Source } from './sources.ts';
 
-const LIBRARIES = ['core', 'urls', 'http', 'robots', 'html', 'sitemaps', 'verify', 'config', 'storage'];
+const LIBRARIES = [
+  'core',
+  'urls',
+  'http',
+  'robots',
+  'html',
+  'sitemaps',
+  'verify',
+  'temporal',
+  'config',
+  'storage',
+  'reports',
+];
 
 /** From the bottom up. Every part may import itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -14,15 +26,32 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   html: ['core', 'robots', 'urls'],
   sitemaps: ['core', 'html', 'robots', 'urls'],
   verify: ['core', 'robots', 'urls'],
-  config: ['core', 'http', 'robots', 'urls'],
+  temporal: ['core'],
+  config: ['core', 'http', 'robots', 'temporal', 'urls'],
   storage: ['core', 'sitemaps', 'urls', 'verify'],
-  embedded: ['core', 'storage'],
+  // What people are shown of it: pure functions.
+  reports: ['core', 'robots', 'storage', 'throttle', 'urls', 'verify'],
+  embedded: ['core', 'storage', 'temporal'],
   demo: ['core'],
   workflows: ['core', 'throttle'],
   // What activities use of the worker process: its clock, its content store, its limiters.
-  worker: ['core', 'http', 'storage'],
+  worker: ['core', 'http', 'storage', 'temporal'],
   activities: [...LIBRARIES, 'throttle', 'worker', 'workflows'],
-  cli: [...LIBRARIES, 'activities', 'demo', 'embedded', 'throttle', 'worker', 'workflows'],
+  // What operators do and see, through whatever channel.
+  operator: [...LIBRARIES, 'activities', 'embedded', 'throttle', 'worker', 'workflows'],
+  // Does what the command line does, in a browser and for programs.
+  server: [...LIBRARIES, 'activities', 'operator', 'throttle', 'worker', 'workflows'],
+  cli: [
+    ...LIBRARIES,
+    'activities',
+    'demo',
+    'embedded',
+    'operator',
+    'server',
+    'throttle',
+    'worker',
+    'workflows',
+  ],
 };
 
 /** Entry points, which connect the parts. */

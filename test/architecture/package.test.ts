@@ -43,18 +43,16 @@ test('the package contains what runs, its documentation, and nothing else', () =
   const others = paths.filter(
     (path) => !/^dist\/(src|workflows|activities)\/.*\.js$|^dist\/workflow-bundle\.js$/.test(path),
   );
-  expect(others.filter((path) => !/^(prisma\/migrations|docs)\//.test(path)).sort()).toEqual([
-    'CHANGELOG.md',
-    'LICENSE',
-    'README.md',
-    'package.json',
-  ]);
+  expect(
+    others.filter((path) => !/^(prisma\/migrations|docs|src\/server\/assets)\//.test(path)).sort(),
+  ).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   expect(
     paths.filter((path) => path.startsWith('dist/src/worker/bundle/')),
     'part of the build',
   ).toEqual([]);
   expect(paths).toContain('dist/src/cli.js');
   expect(paths).toContain('docs/configuration.md');
+  expect(paths).toContain('src/server/assets/dashboard.css');
   expect(paths).toContain('prisma/migrations/migration_lock.toml');
 });
 

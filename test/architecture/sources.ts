@@ -26,7 +26,7 @@ export function readSources(): Source[] {
     .flatMap((top) =>
       readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' }).map((name) => join(top, name)),
     )
-    .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('/generated/'))
     .sort()
     .map((path) => {
       const text = readFileSync(join(ROOT, path), 'utf8');
