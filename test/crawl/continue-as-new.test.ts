@@ -84,6 +84,7 @@ describe('when every workflow continues as new after a few events', () => {
       await expect.poll(written, { timeout: 20_000 }).toBe(seconds * 1_000);
     }
     expect(await runsOf(throttleId(domain))).toBeGreaterThan(1);
+    expect(await amble.db.order.count({ where: { domain, kind: 'delay' } })).toBe(15);
     await throttle.terminate();
   });
 
@@ -112,13 +113,15 @@ describe('when every workflow continues as new after a few events', () => {
     return (await historiesOf(workflowId)).length;
   }
 
-  /** The number of events of each run. */
+  /** The number of events of each run, followed from run to run: the list of workflows lags behind under load. */
   async function historiesOf(workflowId: string): Promise<number[]> {
     const lengths: number[] = [];
-    const runs = amble.client.workflow.list({ query: `WorkflowId='${workflowId}'` });
-    for await (const { runId } of runs) {
-      const { historyLength } = await amble.client.workflow.getHandle(workflowId, runId).describe();
-      lengths.push(historyLength);
+    const { raw } = await amble.client.workflow.getHandle(workflowId).describe();
+    let runId = raw.workflowExecutionInfo?.firstRunId;
+    while (runId) {
+      const { events } = await amble.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      lengths.push(events?.length ?? 0);
+      runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
     }
     return lengths;
   }

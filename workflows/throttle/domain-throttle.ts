@@ -34,13 +34,15 @@ export interface ThrottleInput {
   config: ThrottleConfig;
   /** Set by continue-as-new. */
   state?: ThrottleState;
+  /** Set by continue-as-new: orders that the earlier run has carried out and not recorded. */
+  orders?: CarriedOut[];
 }
 
 /** How often counters and averages are persisted while the throttle runs. Rules are at once. */
 const SAVE_INTERVAL_MS = 5 * 60_000;
 
-export async function DomainThrottle({ domain, config, state }: ThrottleInput): Promise<void> {
-  await new ThrottleRunner(state ?? rules.newThrottle(domain, config)).run();
+export async function DomainThrottle({ domain, config, state, orders }: ThrottleInput): Promise<void> {
+  await new ThrottleRunner(state ?? rules.newThrottle(domain, config), orders ?? []).run();
 }
 
 class ThrottleRunner {
@@ -52,12 +54,14 @@ class ThrottleRunner {
   private wakeups: number[] = [];
   private saving = false;
   private unsaved = false;
-  /** Orders that are not recorded yet. */
-  private readonly orders: CarriedOut[] = [];
   private savedAt = Date.now();
   private persistedRules = '';
 
-  constructor(private readonly state: ThrottleState) {
+  constructor(
+    private readonly state: ThrottleState,
+    /** Orders that are not recorded yet. */
+    private readonly orders: CarriedOut[],
+  ) {
     // A run that continues another does not know what that one still had to persist.
     if (state.openedAt !== null) this.unsaved = true;
     // In the constructor, so that every message of the first activation finds its handler.
@@ -243,16 +247,14 @@ class ThrottleRunner {
     this.unsaved = true;
   }
 
-  /** Waits until nothing is in progress. */
+  /**
+   * Waits until nothing is in progress. The next run records the orders that this one has not: if each had to be recorded first, a
+   * stream of them would keep this run from ever ending.
+   */
   private async continueAsNew(): Promise<never> {
-    const isQuiet = () => this.signalling === 0 && !this.saving && allHandlersFinished();
-    await condition(isQuiet);
-    while (this.orders.length > 0) {
-      await this.save();
-      await condition(isQuiet);
-    }
-    const { state } = this;
+    await condition(() => this.signalling === 0 && !this.saving && allHandlersFinished());
+    const { state, orders } = this;
     const { domain, config } = state;
-    return continueAsNew<typeof DomainThrottle>({ domain, config, state });
+    return continueAsNew<typeof DomainThrottle>({ domain, config, state, orders });
   }
 }
