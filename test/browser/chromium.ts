@@ -1,5 +1,5 @@
 /** A real browser, from npm: it brings its libraries and fonts along, so that a fresh machine needs nothing else. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
@@ -21,7 +21,7 @@ export async function startBrowser(): Promise<RunningBrowser> {
     const env = {
       ...process.env,
       LD_LIBRARY_PATH: join(directory, 'al2023', 'lib'),
-      FONTCONFIG_PATH: join(directory, 'fonts'),
+      FONTCONFIG_FILE: await configureFonts(directory),
     };
     // Tests may run as root, under which Chromium's sandbox does not start. It sees pages of ours only.
     const browser = await chromium.launch({ executablePath, env, args: ['--no-sandbox'] });
@@ -49,6 +49,14 @@ async function unpack(directory: string): Promise<string> {
     restore('TMPDIR', TMPDIR);
     restore('AWS_EXECUTION_ENV', AWS_EXECUTION_ENV);
   }
+}
+
+/** The package's own configuration looks for its fonts in /tmp/fonts, and Chromium ends where it finds none. */
+async function configureFonts(directory: string): Promise<string> {
+  const file = join(directory, 'fonts.conf');
+  const places = `<dir>${join(directory, 'fonts')}</dir><cachedir>${join(directory, 'fonts-cache')}</cachedir>`;
+  await writeFile(file, `<?xml version="1.0"?><fontconfig>${places}</fontconfig>`);
+  return file;
 }
 
 function restore(name: string, value: string | undefined): void {
