@@ -3,7 +3,7 @@
 const REDACTED = '[redacted]';
 
 /** Variables of any program that hold a secret, by the usual names: PGPASSWORD, TEMPORAL_API_KEY, AWS_SECRET_ACCESS_KEY ... */
-const SECRET_NAME = /PASSWORD|PASSWD|SECRET|TOKEN|API_KEY|PRIVATE_KEY|CREDENTIAL/i;
+const SECRET_NAME = /PASSWORD|PASSWD|SECRET|TOKEN|API_KEY|PRIVATE_KEY|KEY_DATA|CREDENTIAL|AUTHORIZATION/i;
 
 /** A shorter value may be a flag, such as `true`, and would be found in words that are not secret. */
 const MIN_LENGTH = 6;

@@ -11,7 +11,7 @@ import { hostnameOf, siteOf } from '../urls/index.ts';
 import { createFairTurns } from './fair-turns.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
-import { ParseTimeoutError } from './parse-limits.ts';
+import { Deadline, type DeadlineClocks, ParseTimeoutError, PROCESS_CLOCKS } from './parse-limits.ts';
 import type { ThreadInput } from './parse-thread.ts';
 
 export interface ParsedDocument extends ParsedPage {
@@ -45,20 +45,30 @@ const MAX_INLINE_MS = 50;
 /** Ten times what the largest document that is fetched should need. The worker sets its own (src/config/tuning.ts). */
 const PARSE_TIMEOUT_MS = 30_000;
 
+/** How often during that time a thread is looked at: on a busy machine it gets more time, see `Deadline`. */
+const TIMEOUT_CHECKS = 20;
+
 /** The rest of the time is for reading the document without a tree, if the tree was not finished by then. */
 const TREE_SHARE = 1 / 3;
 
-/** Memory for the tree of a large document. A thread that exceeds it ends without ending the process. */
-const THREAD_HEAP_MB = 512;
+/**
+ * Memory for the tree of a large document. A thread that exceeds it ends without ending the process. 10 MiB of plain words, the
+ * largest body that is read by default, need more than 192; with more than this, V8 collects garbage later and takes as much.
+ */
+const THREAD_HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 /** The compiled file, also if this one runs from sources: a thread cannot load TypeScript. */
 const THREAD = join(packageRoot, 'dist', 'src', 'html', 'parse-thread.js');
 
-export function createParser({ largeBytes = LARGE_BYTES, timeoutMs = PARSE_TIMEOUT_MS } = {}): Parse {
+export function createParser({
+  largeBytes = LARGE_BYTES,
+  timeoutMs = PARSE_TIMEOUT_MS,
+  clocks = PROCESS_CLOCKS,
+} = {}): Parse {
   const inTurn = createFairTurns();
   return async ({ bytes, readBody, ...source }, signal) => {
     const parseLarge = async (): Promise<ParsedPage> =>
-      parseInThread({ ...source, body: await readBody() }, timeoutMs, signal);
+      parseInThread({ ...source, body: await readBody() }, { timeoutMs, clocks, signal });
     const page =
       (bytes < largeBytes ? parseInline({ ...source, body: await readBody() }) : null) ??
       (await inTurn(siteOf(hostnameOf(source.url)), parseLarge, signal));
@@ -79,28 +89,28 @@ function parseInline(source: PageSource): ParsedPage | null {
 
 function parseInThread(
   source: PageSource,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
+  options: { timeoutMs: number; clocks: DeadlineClocks; signal: AbortSignal | undefined },
 ): Promise<ParsedPage> {
+  const { timeoutMs, clocks, signal } = options;
   return new Promise((resolve, reject) => {
     const thread = new Worker(THREAD, {
       workerData: { source, treeTimeoutMs: TREE_SHARE * timeoutMs } satisfies ThreadInput,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+      resourceLimits: THREAD_HEAP,
     });
     const giveUp = (why: unknown): void => {
       reject(why);
       void thread.terminate();
     };
     const abandon = (): void => giveUp(signal?.reason);
-    const timer = setTimeout(
-      () => giveUp(new ParseError(`Parsing took longer than ${timeoutMs / 1_000} s.`)),
-      timeoutMs,
-    );
+    const deadline = new Deadline(timeoutMs, clocks);
+    const timer = setInterval(() => {
+      if (deadline.hasPassed()) giveUp(new ParseError(`Parsing took longer than ${timeoutMs / 1_000} s.`));
+    }, timeoutMs / TIMEOUT_CHECKS);
     signal?.addEventListener('abort', abandon, { once: true });
     thread.once('message', resolve);
     thread.once('error', (error) => reject(new ParseError(messageOf(error), { cause: error })));
     thread.once('exit', () => {
-      clearTimeout(timer);
+      clearInterval(timer);
       signal?.removeEventListener('abort', abandon);
       // Has no effect after a message, because the promise is settled then.
       reject(new ParseError('The thread that parsed the document ended without a result.'));

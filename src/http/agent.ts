@@ -16,9 +16,6 @@ const IDLE_MS = 4_000;
 /** A longer idle time that the server announces is used up to this. */
 const MAX_IDLE_MS = 30_000;
 
-/** Node tries the next address of a name after 250 ms, which is too short for the other side of the world. */
-const NEXT_ADDRESS_MS = 2_000;
-
 /** For all headers of a response together. Node allows 16 KiB, but sites that set many cookies send more. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
@@ -49,8 +46,8 @@ export function createAgent({
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     lookup: addresses.guardedLookup,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    // It would connect to the other addresses of a name at once, without a turn there.
+    autoSelectFamily: false,
     ...(ca === undefined ? {} : { ca }),
   });
   const pending = new PendingDispatches();
@@ -69,15 +66,22 @@ export function createAgent({
       else if (refusal !== null) callback(new ForbiddenAddressError(refusal), null);
       else
         connect(options, (...result) => {
-          if (result[0] === null) {
-            addresses.track(origin, options.hostname, result[1]);
-            pending.markConnected(origin);
-          }
-          callback(...result);
+          if (result[0] !== null) return callback(...result);
+          const [, socket] = result;
+          addresses.track(origin, options.hostname, socket);
+          pending.markConnected(origin);
+          if (options.protocol !== 'https:') return callback(null, socket);
+          // In this turn the last message of the handshake is still being written, and Node 26 queues the request behind it
+          // until the next one: `mayStart` would not be called in the tick of the write.
+          setImmediate(() => (socket.destroyed ? callback(closedError(), null) : callback(null, socket)));
         });
     },
   });
   return Object.assign(agent, { pending, addresses });
+}
+
+function closedError(): Error {
+  return Object.assign(new Error('the connection was closed after the handshake'), { code: 'ECONNRESET' });
 }
 
 /** Checks the port, and an address in the URL, which node:net never looks up. */

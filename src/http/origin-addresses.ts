@@ -1,6 +1,6 @@
 /**
- * Which address the requests to an origin go to, known before a request is sent, because limits are kept per address. All
- * connections of an origin go to one address at a time: the one that answered last is tried first.
+ * Which address the requests to an origin go to, known before anything is sent there, because limits are kept per address. A
+ * request connects to no other one: if it cannot connect, the next request goes to another address of the name.
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
@@ -13,8 +13,11 @@ import type { NetworkPolicy } from './network-policy.ts';
 /** A host that was evicted is resolved in the order of its name server, as a new one. */
 const MAX_HOSTS = 10_000;
 
-/** How long the connection may use what was looked up to announce its address: as long as a request waits for its turn. */
-const MAX_ANNOUNCED_MS = 30_000;
+/** How long the connection may use what was looked up to announce its address: longer than it waits for its turn and connects. */
+const MAX_ANNOUNCED_MS = 60_000;
+
+/** Addresses of a host that are tried before the host counts as unreachable. A name server may have a new one for each lookup. */
+const MAX_FAILED = 3;
 
 export class ForbiddenAddressError extends Error {
   constructor(readonly reason: string) {
@@ -34,11 +37,16 @@ export class LookupError extends Error {
   }
 }
 
+/** Permitted addresses, the one to connect to first. */
+type Resolved = [LookupAddress, ...LookupAddress[]];
+
 export class OriginAddresses {
   /** The last address of a host that a connection was made to, which may not be the first of its name. */
   readonly #lastConnected = new LRUCache<string, string>({ max: MAX_HOSTS });
+  /** Those of a host that could not be connected to, since one could or all had failed. */
+  readonly #failed = new LRUCache<string, ReadonlySet<string>>({ max: MAX_HOSTS });
   /** What the last call of `next` found, for the connection that follows. */
-  readonly #announced = new LRUCache<string, LookupAddress[]>({ max: MAX_HOSTS, ttl: MAX_ANNOUNCED_MS });
+  readonly #announced = new LRUCache<string, Resolved>({ max: MAX_HOSTS, ttl: MAX_ANNOUNCED_MS });
   /** By origin. */
   readonly #connections = new Map<string, Map<Socket, string>>();
 
@@ -51,7 +59,7 @@ export class OriginAddresses {
   async next(origin: string): Promise<string> {
     const open = this.connectedTo(origin);
     if (open !== null) return open;
-    const hostname = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
+    const hostname = hostnameOf(origin);
     // The connection checks an address in the URL, which needs no lookup.
     if (isIP(hostname) !== 0) return canonicalAddress(hostname);
     const addresses = await this.#resolve(hostname);
@@ -66,10 +74,24 @@ export class OriginAddresses {
     return addresses.size === 1 && address !== undefined ? address : null;
   }
 
+  /** Has to be called if no connection could be made. Returns whether the next request should try another address of the host. */
+  connectionFailed(origin: string, address: string): boolean {
+    const hostname = hostnameOf(origin);
+    const failed = new Set([...(this.#failed.get(hostname) ?? []), address]);
+    const others = (this.#announced.get(hostname) ?? []).filter(
+      (other) => !failed.has(canonicalAddress(other.address)),
+    );
+    const isOther = others.length > 0 && failed.size < MAX_FAILED;
+    if (isOther) this.#failed.set(hostname, failed);
+    else this.#failed.delete(hostname);
+    return isOther;
+  }
+
   /** Has to be called for every new connection. */
   track(origin: string, hostname: string, socket: Socket): void {
     const address = canonicalAddress(socket.remoteAddress ?? '');
     this.#lastConnected.set(hostname, address);
+    this.#failed.delete(hostname);
     const connections = this.#connections.get(origin) ?? new Map<Socket, string>();
     this.#connections.set(origin, connections.set(socket, address));
     socket.once('close', () => {
@@ -79,29 +101,31 @@ export class OriginAddresses {
     });
   }
 
-  /** For node:net. Only permitted addresses are returned, so what was checked is what is connected to. */
+  /** For node:net. It is one permitted address, so what was checked and announced is what is connected to. */
   readonly guardedLookup: LookupFunction = (hostname, options, callback) => {
     const announced = this.#announced.get(hostname);
-    this.#announced.delete(hostname);
     const resolved = announced === undefined ? this.#resolve(hostname) : Promise.resolve(announced);
     resolved.then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined) callback(new LookupError('ENODATA', null), '');
-        else if (options.all === true) callback(null, addresses);
+      ([first]) => {
+        if (options.all === true) callback(null, [first]);
         else callback(null, first.address, first.family);
       },
       (error: Error) => callback(error, ''),
     );
   };
 
-  async #resolve(hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> {
+  async #resolve(hostname: string): Promise<Resolved> {
     const addresses = await this.#lookUp(hostname);
-    const last = this.#lastConnected.get(hostname);
+    const [last, failed] = [this.#lastConnected.get(hostname), this.#failed.get(hostname)];
+    const rank = ({ address }: LookupAddress): number => {
+      const canonical = canonicalAddress(address);
+      if (failed?.has(canonical)) return 2;
+      return canonical === last ? 0 : 1;
+    };
     const permitted = addresses
       .filter(({ address }) => this.policy.check(address).ok)
       // A stable sort: the others keep the order of the name server.
-      .toSorted((one, other) => Number(other.address === last) - Number(one.address === last));
+      .toSorted((one, other) => rank(one) - rank(other));
     const [first, ...others] = permitted;
     if (first === undefined) throw this.#whyNone(addresses);
     return [first, ...others];
@@ -120,4 +144,8 @@ export class OriginAddresses {
     const result = this.policy.check(first.address);
     return new ForbiddenAddressError(result.ok ? `${first.address} is refused` : result.reason);
   }
+}
+
+function hostnameOf(origin: string): string {
+  return new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -17,6 +17,7 @@ import type { Coding } from './decode.ts';
 import type { ErrorKind, Exchange, ResponseExchange, ResponseHeaders } from './exchange.ts';
 import { describeBadBody, describeFailure, type Failure, malformedRequest } from './failure.ts';
 import type { PendingDispatch } from './pending-dispatches.ts';
+import { PieceLimits } from './piece-limits.ts';
 import type { AcceptHead, RequestOptions, StartVerdict } from './request-options.ts';
 import { flattenHeaders } from './response-headers.ts';
 
@@ -57,6 +58,7 @@ class Call implements Dispatcher.DispatchHandler {
   /** Monotonic time of the write, or of the dispatch before that. */
   #clockAtStart = performance.now();
   #head: Head | null = null;
+  readonly #pieces: PieceLimits;
   #body: BodyCollector | null = null;
   #headersTimer: NodeJS.Timeout | undefined;
   #totalTimer: NodeJS.Timeout | undefined;
@@ -69,6 +71,7 @@ class Call implements Dispatcher.DispatchHandler {
   ) {
     this.#options = options;
     this.#url = new URL(options.url);
+    this.#pieces = new PieceLimits(this.#url.host);
     this.#address = address;
     this.#resolve = resolve;
   }
@@ -133,7 +136,7 @@ class Call implements Dispatcher.DispatchHandler {
     );
   }
 
-  /** The first address of a name may not answer. The connection to the next one is remembered, and the next request goes there. */
+  /** Several requests may be open to an origin, and its name may lead elsewhere in the meantime. */
   #refuseOtherAddress(): Extract<StartVerdict, { go: false }> | null {
     if (this.#address === null) return null;
     const connected = this.#options.agent.addresses.connectedTo(this.#url.origin);
@@ -145,7 +148,10 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, rawHeaders: IncomingHttpHeaders): void {
-    if (status < 200) return;
+    if (status < 200) {
+      this.#failIf(this.#pieces.addInterimResponse());
+      return;
+    }
     clearTimeout(this.#headersTimer);
     const headers = flattenHeaders(rawHeaders);
     const codings = parseContentEncoding(headers['content-encoding']);
@@ -175,7 +181,7 @@ class Call implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const head = this.#head;
-    if (head === null || this.#settled) return;
+    if (head === null || this.#settled || this.#failIf(this.#pieces.addChunk())) return;
     // Created with the first chunk, because a decoder without any input would treat an empty body as damaged.
     this.#body ??= collectBody({
       codings: head.codings,
@@ -242,6 +248,11 @@ class Call implements Dispatcher.DispatchHandler {
     // The site may have sent all of it.
     if (this.#options.memory.isWaiting()) this.#onNoMemory();
     else this.#fail({ errorKind, message: `${this.#url.host} ${what} within ${limitMs / 1_000} s.` });
+  }
+
+  #failIf(failure: Failure | null): boolean {
+    if (failure !== null) this.#fail(failure);
+    return failure !== null;
   }
 
   #fail(failure: Failure): void {

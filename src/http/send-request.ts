@@ -1,8 +1,11 @@
 /** Sends a request once it is admitted to the address that it goes to, which is looked up first. */
-import type { Exchange } from './exchange.ts';
+import type { ErrorKind, Exchange, FailedExchange } from './exchange.ts';
 import { describeFailure } from './failure.ts';
 import { dispatchRequest } from './request.ts';
 import type { RequestOptions } from './request-options.ts';
+
+/** Another address may do better. */
+const NO_CONNECTION: ReadonlySet<ErrorKind> = new Set(['refused', 'unreachable', 'connect-timeout']);
 
 /** Rejects if the request is malformed, or if `admit` rejects. */
 export async function sendRequest(options: RequestOptions): Promise<Exchange> {
@@ -19,7 +22,12 @@ export async function sendRequest(options: RequestOptions): Promise<Exchange> {
     if (!signal?.aborted) throw error;
     return { go: true } as const;
   });
-  return verdict.go
-    ? dispatchRequest(options, next)
-    : { kind: 'refused', reason: verdict.reason, connected: false };
+  if (!verdict.go) return { kind: 'refused', reason: verdict.reason, connected: false };
+  const exchange = await dispatchRequest(options, next);
+  if (!couldNotConnect(exchange) || !agent.addresses.connectionFailed(origin, next)) return exchange;
+  return { kind: 'refused', reason: `${exchange.message} ${host} has other addresses.`, connected: true };
+}
+
+function couldNotConnect(exchange: Exchange): exchange is FailedExchange {
+  return exchange.kind === 'error' && exchange.startedAt === null && NO_CONNECTION.has(exchange.errorKind);
 }

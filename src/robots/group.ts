@@ -19,19 +19,33 @@ const MAX_RULES = 15_000;
 const MAX_RULES_LENGTH = 400 * 1024;
 
 /** What applies to one agent, merged from all its groups. */
-class Group {
+interface AgentRules {
   /** `Allow` and `Disallow` lines for robots-parser, each of them once. Incomplete if there are too many. */
-  readonly rules = new Set<string>();
+  rules: ReadonlySet<string>;
+  hasTooManyRules: boolean;
   /** null: the file asks for none. */
-  crawlDelayMs: number | null = null;
+  crawlDelayMs: number | null;
+}
+
+class Group {
+  private readonly rules = new Set<string>();
+  /** The same as they were written: a hostile file may repeat a line 60,000 times that takes long to normalise. */
+  private readonly written = new Set<string>();
+  private crawlDelayMs: number | null = null;
   private length = 0;
 
-  get hasTooManyRules(): boolean {
+  read(): AgentRules {
+    const { rules, crawlDelayMs } = this;
+    return { rules, hasTooManyRules: this.hasTooMany(), crawlDelayMs };
+  }
+
+  private hasTooMany(): boolean {
     return this.rules.size > MAX_RULES || this.length > MAX_RULES_LENGTH;
   }
 
   addRule(field: 'allow' | 'disallow', pattern: string): void {
-    if (this.hasTooManyRules) return;
+    if (this.hasTooMany() || this.written.has(field + pattern)) return;
+    this.written.add(field + pattern);
     const rule = `${field}: ${normalisePattern(pattern)}`;
     if (!this.rules.has(rule)) this.length += rule.length;
     this.rules.add(rule);
@@ -44,7 +58,7 @@ class Group {
 
 interface RobotsFile {
   /** What applies to the product token. */
-  group: Group;
+  group: AgentRules;
   /** The values of the `Sitemap` lines, which belong to no group. */
   sitemaps: ReadonlySet<string>;
 }
@@ -81,7 +95,7 @@ export function readRobots(text: string, token: string): RobotsFile {
         break;
     }
   }
-  return { group: isNamed ? ours : everybody, sitemaps };
+  return { group: (isNamed ? ours : everybody).read(), sitemaps };
 }
 
 /** Most patterns need no rewriting, and a file may have thousands. */
@@ -134,9 +148,8 @@ export const MAX_LINE_LENGTH = 8 * 2_083;
  * frequent misspellings of a field, a blank instead of the colon ("Disallow /private"), and any mix of line ends.
  */
 function* readLines(text: string): Generator<Line> {
-  // "\r\n" becomes two line ends. The empty line between them has no meaning.
-  for (const raw of text.replaceAll('\r', '\n').split('\n')) {
-    const line = raw === '' ? null : readLine(raw.slice(0, MAX_LINE_LENGTH));
+  for (const [raw] of text.matchAll(/[^\r\n]+/g)) {
+    const line = readLine(raw.slice(0, MAX_LINE_LENGTH));
     if (line !== null) yield line;
   }
 }

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FailedExchange, ResponseExchange } from '../http/exchange.ts';
 import { normaliseUrl } from '../urls/index.ts';
-import { escapeOctet } from './octets.ts';
+import { escapeBeyondAscii } from './octets.ts';
 
 export type RobotsResponse =
   | { kind: 'rules'; text: string }
@@ -61,14 +61,8 @@ function decode(bytes: Buffer): string {
   // Some editors save "Unicode" as UTF-16. TextDecoder removes the BOM, which would make the first line unreadable.
   if (startsWith(bytes, 0xff, 0xfe)) return new TextDecoder('utf-16le').decode(bytes);
   if (startsWith(bytes, 0xfe, 0xff)) return new TextDecoder('utf-16be').decode(bytes);
-  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : escapeAll(withoutBom(bytes));
-}
-
-/** Rules match an octet and its escape alike. A decoder would replace the octets that it does not know. */
-function escapeAll(bytes: Buffer): string {
-  return bytes
-    .toString('latin1')
-    .replace(/[\x80-\xff]/g, (character) => escapeOctet(character.charCodeAt(0)));
+  // Rules match an octet and its escape alike. A decoder would replace the octets that it does not know.
+  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : escapeBeyondAscii(withoutBom(bytes));
 }
 
 /** Half a BOM is skipped too, as the reference parser does. */

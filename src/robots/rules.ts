@@ -25,17 +25,24 @@ export function robotsUrl(origin: string): string {
 
 export function parseRobots(text: string, { origin, token }: { origin: string; token: string }): RobotsRules {
   const { group, sitemaps } = readRobots(text, token);
-  const { rules, crawlDelayMs } = group;
-  const cost = new EvaluationCost(rules);
-  const parser = group.hasTooManyRules
-    ? null
-    : robotsParser(robotsUrl(origin), ['User-agent: *', ...rules].join('\n'));
+  const { rules, hasTooManyRules, crawlDelayMs } = group;
+  // Only on demand: a robots.txt is also read for its Crawl-delay or its sitemaps alone.
+  let evaluation: { cost: EvaluationCost; parser: ReturnType<typeof robotsParser> } | null = null;
+  const evaluate = () => {
+    evaluation ??= {
+      cost: new EvaluationCost(rules),
+      parser: robotsParser(robotsUrl(origin), ['User-agent: *', ...rules].join('\n')),
+    };
+    return evaluation;
+  };
   const check = (url: string): RobotsAnswer => {
     const { origin: urlOrigin, pathname, search } = new URL(url);
     if (urlOrigin !== origin) throw new Error(`The robots.txt of ${origin} does not apply to ${url}.`);
     if (pathname === '/robots.txt') return 'allowed';
+    if (hasTooManyRules) return 'too-costly';
     const path = normaliseOctets(pathname + search);
-    if (parser === null || cost.of(path) > MAX_EVALUATION_COST) return 'too-costly';
+    const { cost, parser } = evaluate();
+    if (cost.of(path) > MAX_EVALUATION_COST) return 'too-costly';
     return parser.isAllowed(origin + path) ? 'allowed' : 'disallowed';
   };
   return {
@@ -49,9 +56,10 @@ export function parseRobots(text: string, { origin, token }: { origin: string; t
   };
 }
 
-/** The `Allow` and `Disallow` lines that apply to a token, normalised, for people to read. */
-export function rulesFor(text: string, token: string): string[] {
-  return [...readRobots(text, token).group.rules];
+/** The `Allow` and `Disallow` lines that apply to a token, normalised, for people to read, and its Crawl-delay. */
+export function rulesFor(text: string, token: string): { rules: string[]; crawlDelayMs: number | null } {
+  const { rules, crawlDelayMs } = readRobots(text, token).group;
+  return { rules: [...rules], crawlDelayMs };
 }
 
 function normaliseAll(urls: Iterable<string>, origin: string): string[] {

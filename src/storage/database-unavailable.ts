@@ -2,7 +2,7 @@
  * Errors that mean that the database is unavailable. They say nothing about the page, so the step is retried until the database is
  * back; any other error ends the page.
  */
-import { causesOf, codeOf } from '../core/errors.ts';
+import { causesOf, codeOf, messageOf } from '../core/errors.ts';
 
 /** Codes of sockets, of Prisma (which hides the original error) and of Postgres. */
 const CODES: Readonly<Record<string, string>> = {
@@ -41,6 +41,9 @@ const CLASSES: Readonly<Record<string, string>> = {
   '58': 'disk error of the server',
 };
 
+const LOGIN_REFUSED = /^(28...|P1000|P1010)$/;
+const NO_SUCH_DATABASE = /^(3D000|P1003)$/;
+
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** Errors of pg itself have no code. */
@@ -53,4 +56,18 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     const knownClass = SQLSTATE.test(code) && Object.hasOwn(CLASSES, code.slice(0, 2));
     return Object.hasOwn(CODES, code) || knownClass || PG_MESSAGES.test(cause.message);
   });
+}
+
+/** One sentence that names the setting, for a database that a command cannot use. Any other error is returned as it is. */
+export function explainDatabaseError(error: unknown, databaseUrl: string): unknown {
+  if (!isDatabaseUnavailable(error)) return error;
+  const { host, username, pathname } = new URL(databaseUrl);
+  const codes = causesOf(error).map((cause) => String(codeOf(cause)));
+  const reason = messageOf(error).trim().split('\n').at(-1);
+  const sentence = codes.some((code) => LOGIN_REFUSED.test(code))
+    ? `Postgres at ${host} refuses the user "${decodeURIComponent(username)}": correct DATABASE_URL (${reason}).`
+    : codes.some((code) => NO_SUCH_DATABASE.test(code))
+      ? `Postgres at ${host} has no database "${pathname.slice(1)}": create it, or correct DATABASE_URL.`
+      : `Postgres at ${host} is unavailable: start it, correct DATABASE_URL, or unset it to use Amble's own (${reason}).`;
+  return new Error(sentence, { cause: error });
 }

@@ -3,7 +3,7 @@
  * a throttle, a robots.txt and a quota of pages of its own.
  */
 import type { TrapLimits } from '../core/settings.ts';
-import { hostnameOf, siteOf } from './hosts.ts';
+import { hostnameOf, zoneOf } from './hosts.ts';
 
 export type BoundReason = 'too many hosts of the site' | 'too many ports of the host';
 
@@ -27,7 +27,7 @@ export function hostKey(url: string): string {
 export function hostBound(url: string, { maxHostsPerSite: limit }: TrapLimits): HostBound | null {
   if (limit === null) return null;
   const host = hostnameOf(url);
-  return { host, group: `*.${siteOf(host)}`, limit, reason: 'too many hosts of the site' };
+  return { host, group: `*.${zoneOf(host)}`, limit, reason: 'too many hosts of the site' };
 }
 
 /** null: the URL has a default port, or the ports of a host are not limited. */

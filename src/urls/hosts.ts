@@ -28,3 +28,11 @@ export function siteOf(hostname: string): string {
   const { domain, isIcann, isPrivate } = parse(hostname, { allowPrivateDomains: true });
   return domain !== null && (isIcann || isPrivate) ? domain : hostname;
 }
+
+/**
+ * What the hosts of a crawl are counted by. Like the site, but names without a known suffix share their last two labels, as the list
+ * itself says: the suffix may be newer than our copy of the list, and wildcard DNS works under any.
+ */
+export function zoneOf(hostname: string): string {
+  return parse(hostname, { allowPrivateDomains: true }).domain ?? hostname;
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from '../../src/html/document.ts';
 import { createParser, type PageSource, parsePage } from '../../src/html/index.ts';
+import { MAX_LINKS_LENGTH } from '../../src/html/links.ts';
 import { findPageElements, innerText } from '../../src/html/page-elements.ts';
 import { Deadline } from '../../src/html/parse-limits.ts';
 import { NO_RULES } from '../../src/urls/index.ts';
@@ -113,6 +114,16 @@ describe('what many elements share', () => {
     expect(page.linksFound).toBe(1);
     expect(user / 1e6).toBeLessThan(5);
   });
+});
+
+test('links that a <base> makes long are kept up to a length in all, and the rest are counted', () => {
+  const base = `<base href="http://example.org/${'x'.repeat(1_900)}/">`;
+  const html = base + Array.from({ length: 10_000 }, (_, n) => `<a href=${n}>`).join('');
+  const { links, linksFound } = parsePage({ ...source(html), maxLinks: 10_000 });
+  const length = links.reduce((sum, { url }) => sum + url.length, 0);
+  expect(length).toBeGreaterThan(MAX_LINKS_LENGTH - 2_000);
+  expect(length).toBeLessThan(MAX_LINKS_LENGTH + 2_000);
+  expect(linksFound).toBe(10_000);
 });
 
 test.each([

@@ -89,6 +89,12 @@ describe('mayStart', () => {
     },
   );
 
+  test('a secure connection that is closed as soon as it is open fails the request at once', async () => {
+    const server = await rawServer(() => {}, { secure: true, onConnected: (socket) => socket.destroy() });
+    const failed = await sendForError(`https://secure.test:${server.port}/`, { agent: agentForSecure() });
+    expect(failed.errorKind).toBe('reset');
+  });
+
   test('is called only once there is a connection', async () => {
     let calls = 0;
     const mayStart = () => {

@@ -66,25 +66,53 @@ describe('admission to an address', () => {
 });
 
 describe('a name whose first address does not answer', () => {
-  it('has one request refused; the next one is admitted to the address that does', async () => {
+  it('is connected to at no other one without admission there, which the next request has', async () => {
     const server = await rawServer((socket) => socket.write(OK), { address: '127.0.0.3' });
     const agent = loopbackAgent({ lookup: lookup('127.0.0.2', '127.0.0.3') });
     const url = `http://named.test:${server.port}/`;
     const exchange = await send(url, { agent, admit: go });
-    const reason = 'it connected to 127.0.0.3 instead of 127.0.0.2';
+    const host = `named.test:${server.port}`;
+    const reason = `The connection to ${host} was refused. ${host} has other addresses.`;
     expect(exchange).toEqual({ kind: 'refused', reason, connected: true });
-    expect(server.received()).toBe('');
+    expect(server.connections()).toBe(0);
     const admitted: string[] = [];
-    await sendForResponse(url, {
-      agent,
-      admit: async (address) => {
-        admitted.push(address);
-        return { go: true };
+    const admit = async (address: string) => {
+      admitted.push(address);
+      return { go: true } as const;
+    };
+    for (let n = 0; n < 2; n += 1) {
+      await sendForResponse(url, { agent, admit });
+      await untilFree(agent);
+    }
+    expect(admitted).toEqual(['127.0.0.3', '127.0.0.3']);
+  });
+
+  it('is unreachable once each of its addresses was tried', async () => {
+    const agent = loopbackAgent({ lookup: lookup('127.0.0.2', '127.0.0.3') });
+    const kinds = await kindsOf(4, agent);
+    expect(kinds).toEqual(['refused', 'error', 'refused', 'error']);
+  });
+
+  it('is unreachable after three addresses, however many its name server makes up', async () => {
+    let lookups = 0;
+    const agent = loopbackAgent({
+      lookup: () => {
+        lookups += 1;
+        return lookup(`127.0.1.${lookups}`, `127.0.2.${lookups}`)();
       },
     });
-    expect(admitted).toEqual(['127.0.0.3']);
+    expect(await kindsOf(6, agent)).toEqual(['refused', 'refused', 'error', 'refused', 'refused', 'error']);
   });
 });
+
+/** Of exchanges with a port that nothing listens on at these addresses. */
+async function kindsOf(count: number, agent: ReturnType<typeof loopbackAgent>): Promise<string[]> {
+  const { port } = await rawServer((socket) => socket.destroy(), { address: '127.0.0.9' });
+  const kinds: string[] = [];
+  for (let n = 0; n < count; n += 1)
+    kinds.push((await send(`http://named.test:${port}/`, { agent, admit: go })).kind);
+  return kinds;
+}
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],

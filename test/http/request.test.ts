@@ -183,7 +183,7 @@ describe('a request times out', () => {
       response.on('close', () => clearInterval(drip));
     });
     const failed = await sendForError(`http://127.0.0.1:${port}/`, {
-      limits: { ...LIMITS, totalTimeoutMs: 100 },
+      limits: { ...LIMITS, totalTimeoutMs: 1_000 },
     });
     expect(failed).toMatchObject({ errorKind: 'timeout', status: 200 });
   });

@@ -104,6 +104,25 @@ describe('a response is accepted', () => {
   });
 });
 
+describe('a response in more pieces than an honest one has is refused', () => {
+  const chunks = (count: number) => '1\r\nx\r\n'.repeat(count);
+  const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+
+  test.each([
+    ['interim responses without an end', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(101), 'interim responses'],
+    ['a body of single bytes', `${CHUNKED}${chunks(200_001)}`, 'pieces of a body'],
+  ])('%s', async (_, raw, what) => {
+    const { url, server } = await respondWith(raw);
+    const { errorKind, message } = await sendForError(url);
+    expect([errorKind, message]).toEqual(['bad-response', `127.0.0.1:${server.port} sent too many ${what}.`]);
+  });
+
+  test('but not one that trickles', async () => {
+    const { url } = await respondWith(`${CHUNKED}${chunks(20_000)}0\r\n\r\n`);
+    expect((await sendForResponse(url)).bodyBytes).toBe(20_000);
+  });
+});
+
 describe('a response is refused by the parser', () => {
   test.each([
     ['with a folded header', `${OK}X-A: one\r\n two\r\n${HI}`, 'bad-response'],

@@ -16,6 +16,9 @@ test.each([
   ['http://www.example.co.uk:8080/x', 'www.example.co.uk', '*.example.co.uk'],
   ['https://EXAMPLE.org./', 'example.org', '*.example.org'],
   ['https://a.ann.github.io/', 'a.ann.github.io', '*.ann.github.io'],
+  ['http://a.b.demo.test/', 'a.b.demo.test', '*.demo.test'],
+  ['http://wiki.internal/', 'wiki.internal', '*.wiki.internal'],
+  ['http://localhost/', 'localhost', '*.localhost'],
   ['http://127.0.0.2:81/', '127.0.0.2', '*.127.0.0.2'],
 ])('%s counts as host %s of the site %s', (url, host, group) => {
   const expected = { host, group, limit: 10, reason: 'too many hosts of the site' };

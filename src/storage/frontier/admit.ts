@@ -54,6 +54,8 @@ export interface Admission {
   admissionId: string;
   /** Only these domains; null: all of the crawl. */
   domains: readonly string[] | null;
+  /** Only domains with at most this many pages in the window are filled. Unset: half a window. */
+  refillAt?: number;
   /** Pages admitted per domain at a time. Unset: as many as there is room for. */
   maxPerDomain?: number;
   /** Pages admitted in all. */
@@ -87,7 +89,7 @@ export async function admit(db: Database, admission: Admission): Promise<Admitte
 
 /** What an admission finds. */
 interface Room {
-  /** Domains whose window is at most half full, and that have pages to fill it with. */
+  /** Domains whose window has room for several pages, and that have pages to fill it with. */
   domains: string[];
   warmedUp: boolean;
   /** Pages were admitted with this id before. */
@@ -110,10 +112,13 @@ export function candidateDomains(crawlId: string, domains: readonly string[] | n
 }
 
 /**
- * Finds domains whose window is at most half full: filling them starts several pages in one workflow task instead of one task
+ * Finds domains whose window is at most half full, or less: filling them starts several pages in one workflow task instead of one task
  * per page. Read without a lock, so that not every page that links to a busy domain locks its row.
  */
-async function findRoom(db: Database, { crawlId, window, domains, admissionId }: Admission): Promise<Room> {
+async function findRoom(
+  db: Database,
+  { crawlId, window, domains, admissionId, refillAt = Math.floor(window / 2) }: Admission,
+): Promise<Room> {
   const [room] = await db.$queryRaw<Room[]>`
     SELECT warmed_up AS "warmedUp", ${noPageAdmitted(crawlId)} AS "wasIdle",
            EXISTS (SELECT 1 FROM pages WHERE admission_id = ${admissionId} AND status = 'Queued') AS "isRepeated",
@@ -121,7 +126,7 @@ async function findRoom(db: Database, { crawlId, window, domains, admissionId }:
                  WHERE (SELECT true FROM pages p WHERE p.crawl_id = ${crawlId} AND p.domain = candidate.domain
                           AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
                         ORDER BY p.priority, p.rank, p.id LIMIT 1)
-                   AND ${countQueued(crawlId, Prisma.sql`candidate.domain`, window)} <= ${Math.floor(window / 2)}
+                   AND ${countQueued(crawlId, Prisma.sql`candidate.domain`, window)} <= ${refillAt}
                  ORDER BY candidate.domain LIMIT ${MAX_ADMITTED}) AS domains
     FROM crawls WHERE id = ${crawlId}`;
   return room ?? { domains: [], warmedUp: true, isRepeated: false, wasIdle: true };

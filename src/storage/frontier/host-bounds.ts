@@ -3,6 +3,7 @@
  * is new to it, counts it under the lock of its group, and takes back what is over the limit. Pages that find the same hosts
  * at the same moment wait for each other without a deadlock, because hosts are inserted in one order, and before their counts.
  */
+import { mapInTurns } from '../../core/in-turns.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import { type HostBound, hostBound, hostKey, portBound, type SkipReason } from '../../urls/index.ts';
 import { Prisma } from '../generated/client.ts';
@@ -24,13 +25,12 @@ export async function withinHostBounds<T extends { url: string }>(
   { traps }: Limits,
   { crawlId, foundOn, pages, skip }: Found<T>,
 ): Promise<T[]> {
-  const keyed = pages.map((page) => ({ page, key: hostKey(page.url) }));
+  const keyed = await mapInTurns(pages, (page) => ({ page, key: hostKey(page.url) }));
   // By key, because a page may have thousands of links to one host, and it takes time to find the site of each.
   const urls = new Map(keyed.map(({ page, key }) => [key, page.url]));
   urls.delete(hostKey(foundOn));
-  const bounds = new Map(
-    [...urls].map(([key, url]) => [key, { host: hostBound(url, traps), port: portBound(url, traps) }]),
-  );
+  const boundsOf = (url: string) => ({ host: hostBound(url, traps), port: portBound(url, traps) });
+  const bounds = new Map(await mapInTurns(urls, ([key, url]) => [key, boundsOf(url)] as const));
   const all = [...bounds.values()];
   const fresh = await findNewHosts(tx, crawlId, distinct(all.flatMap(({ host, port }) => [host, port])));
   const refused = await letIn(tx, crawlId, fresh, distinct(all.map(({ host }) => host)));

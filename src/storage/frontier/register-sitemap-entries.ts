@@ -2,6 +2,7 @@
  * Adds the entries of a sitemap to the frontier, one batch per transaction: 50,000 pages are never locked together, and an
  * interrupted read can be repeated safely.
  */
+import { forEachInTurns } from '../../core/in-turns.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import type { SitemapEntry } from '../../sitemaps/index.ts';
 import {
@@ -47,7 +48,7 @@ export async function registerSitemapEntries(db: Database, listed: SitemapEntrie
     const sitemap = await lockPage(tx, pageId);
     // It has ended in the meantime, perhaps by cancellation: then no workflow would process what is added now.
     if (sitemap === null || !isAdmitted(sitemap)) return { pages: [], skipped };
-    const { further, pages: listedPages } = sortEntries(settings, unit, sitemap, entries, skip);
+    const { further, pages: listedPages } = await sortEntries(settings, unit, sitemap, entries, skip);
     const { crawl_id: crawlId, url: foundOn } = sitemap;
     const onHosts = await withinHostBounds(tx, settings, { crawlId, foundOn, pages: listedPages, skip });
     const pages = await withinDomainQuota(tx, settings, crawlId, onHosts, skip);
@@ -67,23 +68,23 @@ export async function registerSitemapEntries(db: Database, listed: SitemapEntrie
   return skipped;
 }
 
-function sortEntries(
+async function sortEntries(
   settings: CrawlSettings,
   unit: PolitenessUnit,
   sitemap: PageRow,
   entries: readonly SitemapEntry[],
   skip: (reason: SkipReason) => void,
-): { further: string[]; pages: NewPage[] } {
+): Promise<{ further: string[]; pages: NewPage[] }> {
   const follow = followRuleFor(settings, sitemap);
   const host = hostnameOf(sitemap.url);
   const further: string[] = [];
   const pages: NewPage[] = [];
-  for (const { kind, url, lastmod } of entries) {
+  await forEachInTurns(entries, ({ kind, url, lastmod }) => {
     if (kind === 'sitemap') {
       if (sitemap.depth >= MAX_INDEX_DEPTH) skip('too many sitemap indexes in a row');
       else if (hostnameOf(url) !== host && !inScope(url, follow)) skip('out of scope');
       else further.push(url);
-      continue;
+      return;
     }
     const target = normaliseUrl(url, undefined, settings.urls);
     // The sitemap reader has parsed it already, so only the crawl's own length limit can reject it now.
@@ -91,7 +92,7 @@ function sortEntries(
     if (target.ok && reason === null)
       pages.push({ ...newPage(settings, unit, target.url, sitemap.keyword), lastmod });
     else if (reason !== null) skip(reason);
-  }
+  });
   return { further, pages };
 }
 

@@ -3,6 +3,7 @@
  * end. Only URLs that are new to the crawl are counted, so a page that links to known pages, as most do, writes nothing here.
  * Two transactions that find the same URL at the same moment count it twice: a count may be off by a few.
  */
+import { mapInTurns } from '../../core/in-turns.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import { domainQuota, quotaOf, type SkipReason, type UrlQuota } from '../../urls/index.ts';
 import { Prisma } from '../generated/client.ts';
@@ -41,10 +42,8 @@ async function withinQuota<T extends NewPage>(
   quotaFor: (page: T) => UrlQuota | null,
   skip: (reason: SkipReason) => void,
 ): Promise<T[]> {
-  const counted = pages.flatMap((page) => {
-    const quota = quotaFor(page);
-    return quota === null ? [] : [{ page, hash: page.hash, quota }];
-  });
+  const quotas = await mapInTurns(pages, (page) => ({ page, hash: page.hash, quota: quotaFor(page) }));
+  const counted = quotas.flatMap(({ quota, ...rest }) => (quota === null ? [] : [{ ...rest, quota }]));
   const refused = new Set<NewPage>();
   for (const { page, quota } of await countUrls(tx, crawlId, counted)) {
     refused.add(page);

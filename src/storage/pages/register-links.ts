@@ -1,4 +1,5 @@
 /** Stores every outbound link, and adds those in scope that are new to the frontier. */
+import { forEachInTurns, mapInTurns } from '../../core/in-turns.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import {
   countSkip,
@@ -41,7 +42,7 @@ export async function registerLinks(
 ): Promise<Registered> {
   const skipped: SkipCounts = {};
   if (links.length === 0) return { domains: [], skipped };
-  const hashed = links.map((link) => ({ link, hash: urlHash(link.url) }));
+  const hashed = await mapInTurns(links, (link) => ({ link, hash: urlHash(link.url) }));
   const store = Prisma.sql`
     INSERT INTO links (page_id, url_hash, url, anchor, rel)
     SELECT ${page.id}, decode(hash, 'hex'), url, anchor, rel
@@ -51,16 +52,17 @@ export async function registerLinks(
     ON CONFLICT DO NOTHING`;
   const skip = (reason: SkipReason): void => countSkip(skipped, reason);
   const rule = followRuleFor(settings, page);
-  const followed = hashed.filter(({ link }) => {
-    const reason = whyNot(rule, page, link);
-    if (reason !== null) skip(reason);
-    return reason === null;
+  const followed: typeof hashed = [];
+  await forEachInTurns(hashed, (one) => {
+    const reason = whyNot(rule, page, one.link);
+    if (reason === null) followed.push(one);
+    else skip(reason);
   });
   const found = await findNew(tx, page.crawl_id, followed, store);
   const onHosts = await withinHostBounds(tx, settings, {
     crawlId: page.crawl_id,
     foundOn: page.url,
-    pages: found.map(({ link, hash }) => newPage(settings, unit, link.url, page.keyword, hash)),
+    pages: await mapInTurns(found, ({ link, hash }) => newPage(settings, unit, link.url, page.keyword, hash)),
     skip,
   });
   const pages = await withinQuotas(tx, settings, page.crawl_id, onHosts, skip);

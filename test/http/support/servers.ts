@@ -17,12 +17,13 @@ export interface RawServer {
 /** Sends raw bytes that an HTTP library would not send. With `secure`, over TLS as secure.test. */
 export async function rawServer(
   onRequest: (socket: net.Socket) => void,
-  { secure = false, address = '127.0.0.1' } = {},
+  { secure = false, address = '127.0.0.1', onConnected = (_: net.Socket): void => {} } = {},
 ): Promise<RawServer> {
   let received = '';
   const sockets: net.Socket[] = [];
   const serve = (socket: net.Socket): void => {
     socket.on('error', () => socket.destroy());
+    onConnected(socket);
     socket.on('data', (bytes) => {
       received += bytes.toString('latin1');
       onRequest(socket);
