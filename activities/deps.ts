@@ -12,10 +12,11 @@ import type { AddressLimiter } from '../src/worker/address-limiter.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
 import type { DependencyHealth } from '../src/worker/dependency-health.ts';
 import type { EventLoopLag } from '../src/worker/event-loop-lag.ts';
-import type { FetchLateness } from '../src/worker/fetch-lateness.ts';
 import type { FetchSlots } from '../src/worker/fetch-slots.ts';
 import type { GateWaits } from '../src/worker/gate-waits.ts';
+import type { WorkerLateness } from '../src/worker/lateness.ts';
 import type { WorkerMetrics } from '../src/worker/metrics.ts';
+import type { QuickFetches } from '../src/worker/quick-fetches.ts';
 import type { HeldReports } from './slot/held-reports.ts';
 
 export interface Deps {
@@ -26,7 +27,8 @@ export interface Deps {
   agents: AgentPool;
   addresses: AddressLimiter;
   fetchSlots: FetchSlots;
-  lateness: FetchLateness;
+  quickFetches: QuickFetches;
+  lateness: WorkerLateness;
   bodyMemory: BodyMemory;
   robotsRules: RobotsRulesCache;
   gateWaits: GateWaits;

@@ -3,6 +3,7 @@ import type { Activities, ThrottleActivities } from '../src/core/activities.ts';
 import { openDomain, saveDomain } from '../src/storage/domains.ts';
 import { createCrawlSteps } from './crawl.ts';
 import type { Deps } from './deps.ts';
+import { createFetchAndRecord } from './fetch/fetch-and-record.ts';
 import { createFetchPage } from './fetch/fetch-page.ts';
 import { createRecordRobotsUnavailable } from './fetch/robots-unavailable.ts';
 import { createPersistPage, createRecordRequest } from './process/persist-page.ts';
@@ -12,18 +13,20 @@ import { createAcquireSlot, createReleaseSlot } from './slot/acquire-slot.ts';
 
 export type { Deps } from './deps.ts';
 
+type Fetches = 'fetchPage' | 'fetchAndRecord';
+
 export interface ActivitiesByQueue {
   /** On the task queue `amble`. */
-  fetches: Pick<Activities, 'fetchPage'>;
+  fetches: Pick<Activities, Fetches>;
   /** On `amble-step`, or as local activities within a workflow task. */
-  steps: Omit<Activities, 'fetchPage'>;
+  steps: Omit<Activities, Fetches>;
   /** On `amble-throttle`. */
   throttles: ThrottleActivities;
 }
 
 export function createActivities(deps: Deps): ActivitiesByQueue {
   return {
-    fetches: { fetchPage: createFetchPage(deps) },
+    fetches: { fetchPage: createFetchPage(deps), fetchAndRecord: createFetchAndRecord(deps) },
     steps: {
       acquireSlot: createAcquireSlot(deps),
       releaseSlot: createReleaseSlot(deps),

@@ -16,7 +16,7 @@ import {
 import type { CrawlOrder, OpenedCrawl } from '../src/core/activities.ts';
 import { truncateSummary } from '../src/core/format.ts';
 import type { CrawlStatus } from '../src/core/outcome.ts';
-import { labelCrawl } from './labels.ts';
+import { crawlLink, labelCrawl } from './labels.ts';
 import {
   type CrawlProgress,
   cancelCrawlUpdate,
@@ -32,6 +32,7 @@ import { failureOf, runRegularStep, runStep } from './run-step.ts';
 /** What the crawl's next run must know of the ones before it. */
 interface CrawlCarry extends OpenedCrawl {
   progress: CrawlProgress;
+  orders: CrawlOrder[];
 }
 
 export interface CrawlResult {
@@ -54,7 +55,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     asOf: null,
   };
   /** What operators ordered and the database does not have yet. */
-  const pendingOrders: CrawlOrder[] = [];
+  const pendingOrders: CrawlOrder[] = [...(carry?.orders ?? [])];
   let sweepNow = false;
   const receive = (order: CrawlOrder): CrawlProgress => {
     pendingOrders.push(order);
@@ -80,7 +81,14 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
   let opened: OpenedCrawl | null = carry ?? null;
   const cancelAll = async (): Promise<void> => {
     const done = await cancelPages(crawlId, { mayContinueAsNew: opened !== null });
-    if (!done && opened) await continueAsNew<typeof Crawl>(input, { ...opened, cancelling: true, progress });
+    if (!done && opened) {
+      await continueAsNew<typeof Crawl>(input, {
+        ...opened,
+        cancelling: true,
+        progress,
+        orders: pendingOrders,
+      });
+    }
   };
   try {
     if (opened === null) {
@@ -106,15 +114,21 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
       const { pages, found } = swept;
       const status = pendingOrders.reduce((before, order) => statusAfter(order, before), swept.status);
       progress = { crawlId, status, pages, found, asOf: new Date().toISOString() };
-      setCurrentDetails(toMarkdown(progress));
+      setCurrentDetails(toMarkdown(progress, crawlLink(settings.labels, crawlId)));
       await startPages(crawlId, settings, swept.start);
       // A sweep that was requested since may find pages that an operator has queued again.
       if (swept.ended && !sweepNow) return { crawlId, pages, found };
       // Ordered by a process that wrote the row itself.
       cancelling = swept.status === 'Cancelling';
       if (cancelling) continue;
-      if (workflowInfo().continueAsNewSuggested && pendingOrders.length === 0) {
-        await continueAsNew<typeof Crawl>(input, { settings, cancelling: false, progress });
+      // Orders go along: to record them first would bring the next ones, and this run might never end.
+      if (workflowInfo().continueAsNewSuggested) {
+        await continueAsNew<typeof Crawl>(input, {
+          settings,
+          cancelling: false,
+          progress,
+          orders: pendingOrders,
+        });
       }
       await condition(() => sweepNow, swept.nextMs, { summary: 'until the next sweep' });
     }
@@ -176,7 +190,8 @@ async function cancelPages(
   }
 }
 
-function toMarkdown({ status, found, asOf, pages }: CrawlProgress): string {
+function toMarkdown({ status, found, asOf, pages }: CrawlProgress, link: string | null): string {
   const counts = Object.entries(pages).map(([pageStatus, count]) => `- ${pageStatus}: ${count}`);
-  return [`**${status}, ${found} pages found** (as of ${asOf})`, '', ...counts].join('\n');
+  const lines = [`**${status}, ${found} pages found** (as of ${asOf})`, '', ...counts];
+  return (link === null ? lines : [...lines, '', link]).join('\n');
 }

@@ -31,20 +31,34 @@ export function throttleLabels(labels: Labels, domain: string): StartLabels {
 }
 
 export function crawlLabels(labels: Labels, crawlId: string): StartLabels {
-  return startLabels(labels, `/crawls/${encodeURIComponent(crawlId)}`, [{ key: CRAWL, value: crawlId }]);
+  return startLabels(labels, crawlPath(crawlId), [{ key: CRAWL, value: crawlId }]);
 }
+
+/** For the current details of a crawl: Temporal's CLI may have started it, without static ones. */
+export function crawlLink(labels: Labels | undefined, crawlId: string): string | null {
+  return dashboardLink(labels, crawlPath(crawlId));
+}
+
+const crawlPath = (crawlId: string): string => `/crawls/${encodeURIComponent(crawlId)}`;
 
 function startLabels(
   labels: Labels | undefined,
   path: string,
   typedSearchAttributes: SearchAttributePair[],
 ): StartLabels {
-  if (labels === undefined) return {};
-  const { dashboardUrl, searchAttributes } = labels;
+  const staticDetails = dashboardLink(labels, path);
   return {
-    ...(dashboardUrl !== null && { staticDetails: `[In the dashboard](${dashboardUrl}${path})` }),
-    ...(searchAttributes && { typedSearchAttributes }),
+    ...(staticDetails !== null && { staticDetails }),
+    ...(labels?.searchAttributes && { typedSearchAttributes }),
   };
+}
+
+function dashboardLink(labels: Labels | undefined, path: string): string | null {
+  const dashboardUrl = labels?.dashboardUrl ?? null;
+  if (dashboardUrl === null) return null;
+  // In Markdown, a parenthesis would end the address.
+  const address = `${dashboardUrl}${path}`.replaceAll('(', '%28').replaceAll(')', '%29');
+  return `[In the dashboard](${address})`;
 }
 
 /** A crawl may have been started by Temporal's CLI, which knows nothing of the attribute. */

@@ -48,6 +48,16 @@ export const { fetchPage } = proxyActivities<Activities>({
 });
 
 /**
+ * Within the workflow task. If it takes long, the worker extends the task. A task that is lost with its worker is repeated, this
+ * activity too, and its lease is spent then.
+ */
+export const { fetchAndRecord } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '5m',
+  retry: { maximumAttempts: 1 },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/**
  * Always a regular activity: there are few sitemaps, and the largest takes minutes. A retry starts from the beginning and
  * adds only what is missing.
  */

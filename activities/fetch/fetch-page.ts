@@ -3,7 +3,7 @@
  * refuses a lease that it cannot keep; reports to the throttle as soon as the last byte has arrived.
  */
 import { Context } from '@temporalio/activity';
-import type { Activities, FetchInput, FetchOutcome } from '../../src/core/activities.ts';
+import type { Activities, FetchInput, FetchOutcome, FetchResult } from '../../src/core/activities.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import { INTERNAL_COST } from '../../src/core/retry-policy.ts';
 import { type FetchMemory, productToken } from '../../src/http/index.ts';
@@ -11,7 +11,7 @@ import { robotsUrl } from '../../src/robots/index.ts';
 import { readFetchContext } from '../../src/storage/pages/fetch-context.ts';
 import { releaseRobotsClaim } from '../../src/storage/robots.ts';
 import { hostnameOf, originOf, siteOf } from '../../src/urls/index.ts';
-import { readClocks } from '../../src/worker/clocks.ts';
+import { type ClockReading, readClocks } from '../../src/worker/clocks.ts';
 import type { Deps } from '../deps.ts';
 import { LeaseKeeper } from '../slot/lease-keeper.ts';
 import { fetchDocument } from './fetch-document.ts';
@@ -23,35 +23,50 @@ import { blocked } from './robots-unavailable.ts';
 const READ_AHEAD_MS = 30;
 
 export function createFetchPage(deps: Deps): Activities['fetchPage'] {
-  return async function fetchPage(input) {
-    const context = Context.current();
-    const lease = new LeaseKeeper(deps, input, context.cancellationSignal);
-    const memory = deps.bodyMemory.open(siteOf(hostnameOf(input.robotsHop?.url ?? input.url)));
-    try {
-      const outcome = await useLease(deps, input, lease, memory);
-      // The request is recorded with its attempt.
-      if (outcome.kind === 'attempt' && outcome.report.request !== null) lease.unrecorded = null;
-      return { ...outcome, ...(await lease.settle()) };
-    } catch (error) {
-      const leftToPage = await lease.settle();
-      const { aborted, reason } = context.cancellationSignal;
-      const isShutdown = context.cancellationDetails?.workerShutdown === true;
-      // A cancelled page wants no result, unless something is left for it to deliver. A worker that stops has not lost the page.
-      const isNothingLeft = leftToPage.undelivered === undefined && leftToPage.request === undefined;
-      if (aborted && !isShutdown && isNothingLeft) throw reason;
-      const isExplained = deps.dependencies.reportIfUnavailable(error) || aborted;
-      if (!isExplained) deps.log.error({ url: input.url, err: error }, 'a fetch failed on our side');
-      return {
-        kind: 'internal-error',
-        reason: messageOf(error),
-        sent: lease.sent,
-        cost: !aborted && (lease.sent || !isExplained) ? INTERNAL_COST.lostOrBug : INTERNAL_COST.none,
-        ...leftToPage,
-      };
-    } finally {
-      memory.release();
-    }
-  };
+  return (input) => fetchPage(deps, input, readClocks());
+}
+
+/** `receivedAt`: a time at which this process had the task. */
+export async function fetchPage(
+  deps: Deps,
+  input: FetchInput,
+  receivedAt: ClockReading,
+): Promise<FetchResult> {
+  const context = Context.current();
+  const lease = new LeaseKeeper(deps, input, context.cancellationSignal, receivedAt);
+  const memory = deps.bodyMemory.open(siteOf(hostnameOf(input.robotsHop?.url ?? input.url)));
+  try {
+    const outcome = await useLease(deps, input, lease, memory);
+    if (lease.entrance.isSpent) return repeatedTask();
+    // The request is recorded with its attempt.
+    if (outcome.kind === 'attempt' && outcome.report.request !== null) lease.unrecorded = null;
+    return { ...outcome, ...(await lease.settle()) };
+  } catch (error) {
+    const leftToPage = await lease.settle();
+    const { aborted, reason } = context.cancellationSignal;
+    const isShutdown = context.cancellationDetails?.workerShutdown === true;
+    // A cancelled page wants no result, unless something is left for it to deliver. A worker that stops has not lost the page.
+    const isNothingLeft = leftToPage.undelivered === undefined && leftToPage.request === undefined;
+    if (aborted && !isShutdown && isNothingLeft) throw reason;
+    const isExplained = deps.dependencies.reportIfUnavailable(error) || aborted;
+    if (!isExplained) deps.log.error({ url: input.url, err: error }, 'a fetch failed on our side');
+    return {
+      kind: 'internal-error',
+      reason: messageOf(error),
+      sent: lease.sent,
+      cost: !aborted && (lease.sent || !isExplained) ? INTERNAL_COST.lostOrBug : INTERNAL_COST.none,
+      ...leftToPage,
+    };
+  } finally {
+    memory.release();
+  }
+}
+
+/** The task was lost with its worker, or with a message, after the request had been let through. Nothing can be known of it. */
+function repeatedTask(): FetchResult {
+  const { lostOrBug: cost } = INTERNAL_COST;
+  const undelivered = { use: { kind: 'lost' } } as const;
+  return { kind: 'internal-error', reason: 'its worker stopped responding', sent: true, cost, undelivered };
 }
 
 async function useLease(

@@ -28,6 +28,8 @@ import { sweepSignal } from '../../workflows/messages.ts';
 import type { Deps } from '../deps.ts';
 import { isTransient, toPageFault } from '../errors.ts';
 
+const UNHURRIED_MS = 1_000;
+
 /** A document, and its key in the content store. */
 export interface StoredDocument {
   hash: string;
@@ -77,12 +79,22 @@ async function persist(
     ...admission,
     window: settings.window,
     warmup: settings.warmup,
-    // Otherwise many hosts that are found together would all fill their windows at the same moment.
-    maxPerDomain: Math.ceil(settings.window / 2),
+    ...refill(settings),
   });
   if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
   const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
   return { continues, start, ...(page && { page }) };
+}
+
+/**
+ * Several pages at a time, which saves workflow tasks, and never the whole window: otherwise many hosts that are found together would
+ * all fill their windows at the same moment. With a second or more between requests, pages that begin late still get their slots in
+ * time, and those that begin early only wait.
+ */
+function refill({ window, delay }: CrawlSettings): { refillAt: number; maxPerDomain: number } {
+  const half = Math.floor(window / 2);
+  const refillAt = delay.minMs >= UNHURRIED_MS ? Math.min(half, Math.ceil(window / 4)) : half;
+  return { refillAt, maxPerDomain: window - refillAt };
 }
 
 function summaryOf(status: PageStatus, parsed: StoredDocument | null, event: PageEvent): PageSummary {

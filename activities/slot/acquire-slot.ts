@@ -1,5 +1,5 @@
 /** acquireSlot: marks the page as alive, then asks the domain's throttle for a slot. releaseSlot: returns one. */
-import type { Activities } from '../../src/core/activities.ts';
+import type { AcquireResult, Activities } from '../../src/core/activities.ts';
 import { politenessFor } from '../../src/core/domain-politeness.ts';
 import { createKeyedLimiter } from '../../src/core/keyed-limiter.ts';
 import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
@@ -16,7 +16,8 @@ const MAX_ASKS_IN_FLIGHT = 4;
 
 export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
   const limit = createKeyedLimiter(MAX_ASKS_IN_FLIGHT);
-  return async function acquireSlot({ pageId, domain, ask, asks }) {
+  return async function acquireSlot({ pageId, domain, ask, asks, waitedMs }) {
+    if (waitedMs !== undefined) deps.lateness.recordPage(waitedMs);
     const standing = await touchPage(deps.db, pageId, deps.config.asking.quietMs);
     if (!standing.continues) return { kind: 'page-over', crawlOver: standing.crawlOver };
     const polite = await withDomainRules(deps, domain, ask);
@@ -25,13 +26,18 @@ export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
     ).catch((error: unknown) => {
       throw toSlotFault(error, domain);
     });
-    return withPagePatience(deps, pageId, answer);
+    return withRoom(deps, await withPagePatience(deps, pageId, answer));
   };
+}
+
+function withRoom({ quickFetches }: Deps, answer: SlotAnswer): AcquireResult {
+  const mayStay = answer.kind === 'granted' && answer.lease.quick && quickFetches.hasRoom;
+  return mayStay ? { ...answer, stays: true } : answer;
 }
 
 export function createReleaseSlot(deps: Deps): Activities['releaseSlot'] {
   return async function releaseSlot({ domain, leaseId, report }) {
-    const passed = await leaveGate(deps.db, domain, leaseId, gateEndOf(report));
+    const passed = await leaveGate(deps.db, domain, { leaseId, passId: null }, gateEndOf(report));
     if (!(await sendReleases(deps, domain, [{ leaseId, ...report }])))
       throw new Error(`The throttle of ${domain} could not be reached.`);
     return { passed };

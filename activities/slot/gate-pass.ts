@@ -1,8 +1,9 @@
 /** Takes a lease through the gate of its domain, and knows how long its request may start after that. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { FetchInput } from '../../src/core/activities.ts';
-import type { Entry, EntryEnd } from '../../src/core/gate.ts';
+import type { Entry, EntryEnd, Reporter } from '../../src/core/gate.ts';
 import {
   type GateReading,
   type GateRow,
@@ -44,12 +45,14 @@ export class GatePass {
   private reading: GateReading | null = null;
   /** The gate was passed, or may have been: its answer got lost. */
   isInside = false;
+  /** The gate knows the lease already: this task is a repeated one, or late. */
+  isSpent = false;
   /** The gate refused the lease, because as many requests were open as may be. */
   wasBusy = false;
   /** robots.txt asks for this gap, which the throttle may not know yet. */
   private requiredGapMs = 0;
-  private readonly receivedAt = readClocks();
-  private readonly scheduledAt = Context.current().info.currentAttemptScheduledTimestampMs;
+  private readonly self: Reporter & { passId: string };
+  private readonly scheduledAt: number;
   private readonly startWithinMs: number;
 
   constructor(
@@ -59,9 +62,13 @@ export class GatePass {
     >,
     private readonly input: FetchInput,
     private readonly signal: AbortSignal,
+    /** A time at which this process had the task. */
+    private readonly receivedAt: ClockReading,
   ) {
+    this.self = { leaseId: input.lease.id, passId: randomUUID() };
+    this.scheduledAt = input.scheduledAt ?? Context.current().info.currentAttemptScheduledTimestampMs;
     this.startWithinMs = input.connectTimeoutMs + START_SLACK_MS;
-    deps.lateness.record(this.scheduledAt, input.lease.notBefore);
+    deps.lateness.recordFetch(this.scheduledAt, input.lease.notBefore);
   }
 
   /** The gap that was kept. null: the gate has not been passed. */
@@ -105,6 +112,7 @@ export class GatePass {
     const verdict = await this.atGate();
     this.isInside = verdict.kind === 'go';
     this.wasBusy = verdict.kind === 'busy';
+    this.isSpent = verdict.kind === 'spent';
     if (verdict.kind !== 'go') return refusalOf(verdict);
     this.passed = verdict;
     await this.opened(verdict);
@@ -126,11 +134,11 @@ export class GatePass {
 
   /** Returns whether the gate knows what became of the request. Never throws: a response that has arrived must not be lost. */
   async leave(end: EntryEnd): Promise<boolean> {
-    const { lease, domain, ask } = this.input;
+    const { domain, ask } = this.input;
     try {
       // With several requests at a time, the row has changed since.
       const known = ask.concurrency === 1 ? this.reading : null;
-      await leaveGate(this.deps.db, domain, lease.id, end, known);
+      await leaveGate(this.deps.db, domain, this.self, end, known);
       this.deps.gateWaits.wake(domain);
       return true;
     } catch (error) {
@@ -142,9 +150,9 @@ export class GatePass {
 
   /** If it is not recorded, the next request waits until this one can no longer start, or has ended. */
   private async recordStarted(at: ClockReading): Promise<void> {
-    const { lease, domain } = this.input;
+    const { domain } = this.input;
     try {
-      await recordStarted(this.deps.db, domain, lease.id, elapsedAtLeastMs(at, readClocks()));
+      await recordStarted(this.deps.db, domain, this.self, elapsedAtLeastMs(at, readClocks()));
       this.deps.gateWaits.wake(domain);
     } catch (error) {
       this.deps.dependencies.reportIfUnavailable(error);
@@ -154,7 +162,7 @@ export class GatePass {
   private entry(): Entry {
     const { lease, ask } = this.input;
     return {
-      leaseId: lease.id,
+      ...this.self,
       origin: ask.origin,
       version: lease.version,
       minGapMs: Math.max(lease.minGapMs, this.requiredGapMs),
@@ -178,7 +186,7 @@ export class GatePass {
       );
       // What is waited for while the gate is busy changes it.
       this.reading = verdict.kind === 'busy' ? null : verdict.reading;
-      if (verdict.kind === 'go' || verdict.kind === 'void') return verdict;
+      if (verdict.kind !== 'wait' && verdict.kind !== 'busy') return verdict;
       const waitMs = verdict.kind === 'wait' ? verdict.ms : 0;
       if (performance.now() + waitMs > giveUpAt) return verdict;
       if (verdict.kind === 'wait') await delay(waitMs, undefined, { signal: this.signal });
@@ -209,6 +217,8 @@ function refusalOf(verdict: Exclude<PassResult, { kind: 'go' }>): string {
   switch (verdict.kind) {
     case 'void':
       return verdict.reason;
+    case 'spent':
+      return 'the lease was already used';
     case 'wait':
       return 'another request went first';
     case 'busy':

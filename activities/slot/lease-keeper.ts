@@ -7,7 +7,7 @@ import type { AllowedBy, RequestRecord, SentTo } from '../../src/core/attempt.ts
 import type { LeaseReport, LeaseUse, Release } from '../../src/core/slot-protocol.ts';
 import type { Exchange, StartVerdict } from '../../src/http/index.ts';
 import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
-import { elapsedAtLeastMs, readClocks } from '../../src/worker/clocks.ts';
+import { type ClockReading, elapsedAtLeastMs, readClocks } from '../../src/worker/clocks.ts';
 import type { Deps } from '../deps.ts';
 import { classifyForThrottle, retryAfterOf } from './classify-for-throttle.ts';
 import { GatePass, type RequestStart } from './gate-pass.ts';
@@ -37,8 +37,9 @@ export class LeaseKeeper {
     private readonly deps: Deps,
     private readonly input: FetchInput,
     readonly signal: AbortSignal,
+    receivedAt: ClockReading,
   ) {
-    this.entrance = new GatePass(deps, input, signal);
+    this.entrance = new GatePass(deps, input, signal, receivedAt);
   }
 
   /** A request was written, or may have been. */
@@ -175,6 +176,7 @@ export class LeaseKeeper {
   }
 
   private use(): LeaseUse {
+    if (this.entrance.isSpent) return { kind: 'lost' };
     if (this.started === null && !this.connectionAttempted)
       return { kind: 'unused', ...(this.entrance.wasBusy && { busy: true }) };
     if (this.started !== null && this.ended === null) return { kind: 'lost' };

@@ -4,7 +4,7 @@
  */
 import type { AttemptReport, RequestRecord } from './attempt.ts';
 import type { CarriedOut, OperatorOrder } from './order.ts';
-import type { CrawlStatus, FinalStatus, PageStatus } from './outcome.ts';
+import type { CrawlStatus, FinalStatus, Outcome, PageStatus } from './outcome.ts';
 import type { AdmittedPage, PageSettings, RobotsHop } from './page-input.ts';
 import type { Ask, Lease, LeaseReport, OpenedDomain, SlotAnswer, StoredDomain } from './slot-protocol.ts';
 
@@ -12,6 +12,8 @@ export interface Activities {
   // Of a page, in the order in which it needs them.
   acquireSlot(input: AcquireInput): Promise<AcquireResult>;
   fetchPage(input: FetchInput): Promise<FetchResult>;
+  /** fetchPage and what follows it, unless the attempt is to be repeated, within a workflow task. `crowded`: this worker cannot. */
+  fetchAndRecord(input: QuickFetchInput): Promise<FetchResult | { kind: 'crowded' }>;
   /** `passed`: the lease had passed the gate, so its request may have been sent. */
   releaseSlot(input: ReleaseInput): Promise<{ passed: boolean }>;
   processPage(input: ProcessInput): Promise<PersistResult>;
@@ -44,10 +46,13 @@ export interface AcquireInput {
   ask: Ask;
   /** How often this ticket has asked, this ask included: part of the update's id. */
   asks: number;
+  /** How long the page's workflow waited for its first task. Unset: this is not its first ask. */
+  waitedMs?: number;
 }
 
 export type AcquireResult =
-  | SlotAnswer
+  /** `stays`: its worker has room for the page to wait for its slot within the workflow task. */
+  | (SlotAnswer & { stays?: true })
   /** The page has nothing left to do; `crawlOver`: because its crawl has ended. */
   | { kind: 'page-over'; crawlOver: boolean };
 
@@ -73,11 +78,21 @@ export interface FetchInput {
   /** Longest time that it takes to connect. */
   connectTimeoutMs: number;
   robotsHop: RobotsHop | null;
+  /** On the throttle's clock. Unset: Temporal tells when an activity was scheduled, unless it is a local one. */
+  scheduledAt?: number;
+}
+
+export interface QuickFetchInput extends FetchInput {
+  scheduledAt: number;
+  /** When the attempt first asked for a slot. */
+  askedAt: number;
 }
 
 /** What the page decides on. */
 export type FetchOutcome =
   | { kind: 'attempt'; report: AttemptReport }
+  /** An attempt that is on record already. */
+  | { kind: 'recorded'; outcome: Outcome; persisted: PersistResult }
   /** The slot was not used: ask for another. This costs the page nothing. */
   | { kind: 'refused'; reason: string }
   /** The slot was spent on robots.txt: ask for the next one. */

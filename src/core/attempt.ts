@@ -75,6 +75,12 @@ export interface AttemptReport {
   found: Found;
 }
 
+/** From the first request for a slot to the start of the HTTP request. */
+export function slotWaitMs({ request, finishedAt }: AttemptReport, askedAt: number | null): number {
+  const startedAt = request?.startedAt ?? finishedAt;
+  return Math.max(0, startedAt - (askedAt ?? startedAt));
+}
+
 /** The report of an attempt that ended without sending a request. */
 export function reportWithoutRequest(
   outcome: Outcome,

@@ -7,6 +7,7 @@
 /** A request that was let through and has not been reported as finished. */
 export interface OpenRequest {
   leaseId: string;
+  passId: string;
   /** The earliest time at which it may start. */
   openedAt: number;
   /** The latest time at which it may start. */
@@ -30,10 +31,11 @@ export interface Gate {
   delayUntil: number;
   open: OpenRequest[];
   /**
-   * The last leases that their pages gave up for lost before they came here. A task may reach a worker that was frozen long after the
-   * page has asked for another slot: its request would be sent twice.
+   * The last leases that no longer count: those whose requests have ended, and those that their pages gave up for lost before they came
+   * here. A task that is repeated, or reaches a frozen worker long after its page has asked for another slot, would send its request
+   * twice.
    */
-  givenUp: string[];
+  spent: string[];
 }
 
 /** What the throttle has decided for its domain. It applies at once, also to leases that were granted before. */
@@ -50,6 +52,8 @@ export interface GateRules {
 /** What a worker asks of the gate. */
 export interface Entry {
   leaseId: string;
+  /** Of this run of the fetch. A task that is repeated runs with the same lease, perhaps at the same time. */
+  passId: string;
   origin: string;
   version: number;
   minGapMs: number;
@@ -61,12 +65,17 @@ export interface Entry {
   maxFetchMs: number;
 }
 
+/** Who reports on a request: the run of the fetch that made it, or its page, which knows only the lease (`passId` is null). */
+export type Reporter = Pick<Entry, 'leaseId'> & { passId: string | null };
+
 export type EntryVerdict =
   /** `gapMs`: the gap that is kept if the request does not start before `openedAt`. */
   | { kind: 'go'; gapMs: number; openedAt: number; gate: Gate }
   | { kind: 'wait'; ms: number }
   /** As many requests are open as the crawls allow, or it is not known yet when they started: a report may change that any time. */
   | { kind: 'busy' }
+  /** The lease was used before, or given up. */
+  | { kind: 'spent' }
   | { kind: 'void'; reason: string };
 
 /**
@@ -90,13 +99,14 @@ export function lastStartOf({ lastStart, open }: Gate): number | null {
   return starts.length === 0 ? null : Math.max(...starts);
 }
 
-export const NEW_GATE: Gate = { lastStart: null, delayUntil: 0, open: [], givenUp: [] };
+export const NEW_GATE: Gate = { lastStart: null, delayUntil: 0, open: [], spent: [] };
 
-/** Few leases are lost: more than the tasks that one frozen worker can hold back for a domain. */
-const MAX_GIVEN_UP = 20;
+/** A workflow task that was lost is repeated after 10 s. Fetches within one have gaps of a second or more (src/throttle/quick.ts). */
+const MAX_SPENT = 20;
 
 export function enter(before: Gate, rules: GateRules, entry: Entry, now: number): EntryVerdict {
-  const reason = whyVoid(before, rules, entry);
+  if (isSpent(before, entry.leaseId)) return { kind: 'spent' };
+  const reason = whyVoid(rules, entry);
   if (reason !== null) return { kind: 'void', reason };
   const gate = expire(before, now);
   const gapMs = Math.max(entry.minGapMs, rules.minGapMs);
@@ -108,41 +118,54 @@ export function enter(before: Gate, rules: GateRules, entry: Entry, now: number)
     const waitMs = earliestStart(known, gapMs) - now;
     return waitMs > EARLY_MS ? { kind: 'wait', ms: Math.ceil(waitMs - EARLY_MS) } : { kind: 'busy' };
   }
-  const { leaseId, delayAfterMs, concurrency } = entry;
+  const { leaseId, passId, delayAfterMs, concurrency } = entry;
   const startBy = openedAt + entry.startWithinMs;
   const endsBy = startBy + entry.maxFetchMs;
   const times = { openedAt, startBy, startedAt: null, endsBy };
-  const opened = { leaseId, ...times, gapMs, delayAfterMs, concurrency };
+  const opened = { leaseId, passId, ...times, gapMs, delayAfterMs, concurrency };
   return { kind: 'go', gapMs, openedAt, gate: { ...gate, open: [...gate.open, opened] } };
 }
 
 /** The request has started: the next one need not wait for its `startBy`. */
-export function started(gate: Gate, leaseId: string, agoMs: number, now: number): Gate {
+export function started(gate: Gate, reporter: Reporter, agoMs: number, now: number): Gate {
   const open = gate.open.map((request) =>
-    request.leaseId === leaseId ? { ...request, startedAt: latestStart(request, agoMs, now) } : request,
+    isOf(request, reporter) ? { ...request, startedAt: latestStart(request, agoMs, now) } : request,
   );
   return { ...gate, open };
 }
 
 /** A report that comes twice, or after the request counted as finished, changes nothing. */
-export function leave(gate: Gate, leaseId: string, end: EntryEnd, now: number): Gate {
-  const request = gate.open.find((open) => open.leaseId === leaseId);
-  if (request === undefined) return end.kind === 'lost' ? giveUp(gate, leaseId) : gate;
-  const rest = { ...gate, open: gate.open.filter((open) => open !== request) };
-  if (end.kind === 'unused') return rest;
+export function leave(gate: Gate, reporter: Reporter, end: EntryEnd, now: number): Gate {
+  const { leaseId } = reporter;
+  const request = openedBy(gate, reporter);
+  if (request === undefined) return end.kind === 'lost' ? spend(gate, leaseId) : gate;
+  const closed = { ...gate, open: gate.open.filter((open) => open !== request) };
+  if (end.kind === 'unused') return closed;
+  const rest = spend(closed, leaseId);
   if (end.kind === 'lost') return recordStart(rest, request, latestKnown(request));
   const left = recordStart(rest, request, latestStart(request, end.agoMs, now));
   return { ...left, delayUntil: Math.max(left.delayUntil, now + (end.closeMs ?? 0)) };
 }
 
-function giveUp(gate: Gate, leaseId: string): Gate {
-  if (gate.givenUp.includes(leaseId)) return gate;
-  return { ...gate, givenUp: [...gate.givenUp, leaseId].slice(-MAX_GIVEN_UP) };
+/** The open request that this reporter speaks for. */
+export function openedBy({ open }: Gate, reporter: Reporter): OpenRequest | undefined {
+  return open.find((request) => isOf(request, reporter));
 }
 
-function whyVoid(gate: Gate, rules: GateRules, { leaseId, origin, version }: Entry): string | null {
-  if (gate.open.some((open) => open.leaseId === leaseId)) return 'the lease was already used';
-  if (gate.givenUp.includes(leaseId)) return 'its page has given up the lease';
+function isOf(request: OpenRequest, { leaseId, passId }: Reporter): boolean {
+  return request.leaseId === leaseId && (passId === null || request.passId === passId);
+}
+
+function spend(gate: Gate, leaseId: string): Gate {
+  if (gate.spent.includes(leaseId)) return gate;
+  return { ...gate, spent: [...gate.spent, leaseId].slice(-MAX_SPENT) };
+}
+
+function isSpent({ open, spent }: Gate, leaseId: string): boolean {
+  return spent.includes(leaseId) || open.some((request) => request.leaseId === leaseId);
+}
+
+function whyVoid(rules: GateRules, { origin, version }: Entry): string | null {
   if (rules.paused) return 'the domain is paused';
   return version < Math.max(rules.validFrom, rules.originsValidFrom[origin] ?? 0)
     ? 'the lease was granted under older rules'
@@ -154,7 +177,10 @@ function expire(gate: Gate, now: number): Gate {
   const overdue = gate.open.filter(({ endsBy }) => endsBy <= now);
   if (overdue.length === 0) return gate;
   const rest = { ...gate, open: gate.open.filter((open) => !overdue.includes(open)) };
-  return overdue.reduce((state, request) => recordStart(state, request, latestKnown(request)), rest);
+  return overdue.reduce(
+    (state, request) => recordStart(spend(state, request.leaseId), request, latestKnown(request)),
+    rest,
+  );
 }
 
 function earliestStart({ lastStart, delayUntil, open }: Gate, gapMs: number): number {

@@ -36,7 +36,7 @@ export interface CarriedOut extends OperatorOrder {
 export const NO_EFFECT = 'nothing: it was so already';
 
 const MAX_REASON_LENGTH = 500;
-const MAX_NAME_LENGTH = 100;
+export const MAX_NAME_LENGTH = 100;
 
 export type ParsedOrigin = { ok: true; origin: OrderOrigin } | { ok: false; reason: string };
 

@@ -85,10 +85,13 @@ export async function readDomain(db: Database, name: string): Promise<KnownDomai
   return row && knownDomainFromRow(row);
 }
 
-/** Domains that are paused, blocked by a Retry-After or down come first, then the most recently updated ones. `limit` null: all. */
-export async function listDomains(db: Database, limit: number | null): Promise<KnownDomain[]> {
+/**
+ * Domains whose name contains `find`. Those that are paused, blocked by a Retry-After or down come first, then the most recently
+ * updated ones. `limit` null: all.
+ */
+export async function listDomains(db: Database, limit: number | null, find = ''): Promise<KnownDomain[]> {
   const inOrder = await db.$queryRaw<{ name: string }[]>`
-    SELECT name FROM domains
+    SELECT name FROM domains WHERE strpos(name, ${find}) > 0
     ORDER BY paused DESC, coalesce(blocked_until > now(), false) DESC,
              EXISTS (SELECT 1 FROM jsonb_each(outages) AS outage
                      WHERE (outage.value ->> 'until')::float8 > extract(epoch FROM now()) * 1000) DESC,
@@ -102,6 +105,12 @@ export async function listDomains(db: Database, limit: number | null): Promise<K
     const row = found.get(name);
     return row ? [knownDomainFromRow(row)] : [];
   });
+}
+
+export async function countDomains(db: Database, find: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ domains: number }[]>`
+    SELECT count(*)::int AS domains FROM domains WHERE strpos(name, ${find}) > 0`;
+  return row?.domains ?? 0;
 }
 
 function knownDomainFromRow(row: Domain): KnownDomain {

@@ -11,6 +11,8 @@ import {
   type Gate,
   type GateRules,
   leave,
+  openedBy,
+  type Reporter,
   started,
 } from '../core/gate.ts';
 import type { OriginOutage } from '../core/slot-protocol.ts';
@@ -84,22 +86,27 @@ async function putOnRecord(db: Database, domain: string): Promise<void> {
 }
 
 /** `agoMs` must be known before this is called: time that passes later makes the start look later, never earlier. */
-export function recordStarted(db: Database, domain: string, leaseId: string, agoMs: number): Promise<void> {
-  return changeGate(db, domain, null, (gate, now) => started(gate, leaseId, agoMs, now));
+export function recordStarted(
+  db: Database,
+  domain: string,
+  reporter: Reporter,
+  agoMs: number,
+): Promise<void> {
+  return changeGate(db, domain, null, (gate, now) => started(gate, reporter, agoMs, now));
 }
 
 /** Returns whether the request had been let through. */
 export async function leaveGate(
   db: Database,
   domain: string,
-  leaseId: string,
+  reporter: Reporter,
   end: EntryEnd,
   known: GateReading | null = null,
 ): Promise<boolean> {
   let wasOpen = false;
   await changeGate(db, domain, known, (gate, now) => {
-    wasOpen = gate.open.some((open) => open.leaseId === leaseId);
-    return leave(gate, leaseId, end, now);
+    wasOpen = openedBy(gate, reporter) !== undefined;
+    return leave(gate, reporter, end, now);
   });
   return wasOpen;
 }

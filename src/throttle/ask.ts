@@ -4,6 +4,7 @@ import type { Ask, Lease, SlotAnswer } from '../core/slot-protocol.ts';
 import { minDelayFor } from './gap.ts';
 import { downAnswer, isBeingProbed } from './origin-outage.ts';
 import { nextSlot, spacingFor } from './plan.ts';
+import { isQuick } from './quick.ts';
 import { expire } from './release.ts';
 import type { ThrottleState } from './state.ts';
 
@@ -111,6 +112,7 @@ function grant(state: ThrottleState, asked: Ask, notBefore: number, minGapMs: nu
     notBefore,
     startBy: notBefore + state.config.startWindowMs,
     minGapMs,
+    quick: isQuick(state, minGapMs),
   };
   state.leases.push({ lease, number, ask: asked, grantedAt: now });
   state.stats.active = state.leases.length;

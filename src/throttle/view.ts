@@ -23,8 +23,6 @@ export interface ThrottleView {
   outages: Array<OriginOutage & { origin: string }>;
   /** Slots that are reserved, those included whose requests are open. */
   reserved: number;
-  /** When the next reserved slot is due. null: none is. */
-  nextSlotAt: number | null;
   /** The first of them, by their time. */
   leases: Array<{ id: string; workflowId: string; crawlId: string; notBefore: number; startBy: number }>;
   /** Pages that ask again later. */
@@ -53,6 +51,14 @@ export function slotOf({ leases, waiting }: ThrottleState, workflowId: string): 
   return { kind: 'waiting', position: index + 1, of: waiting.length, askedAt, retryAt };
 }
 
+/**
+ * When the next reserved slot is due. null: none is. For the reader's `now`: that of the view is the time of the throttle's last
+ * task, because a query does not move a workflow's clock.
+ */
+export function nextSlotAt({ leases }: Pick<ThrottleView, 'leases'>, now: Date): number | null {
+  return leases.find(({ notBefore }) => notBefore > now.getTime())?.notBefore ?? null;
+}
+
 export function view(state: ThrottleState, now: number): ThrottleView {
   const reserved = state.leases.toSorted((one, other) => one.lease.notBefore - other.lease.notBefore);
   const gap = minDelayFor(state, reserved[0]?.ask ?? null, 0.5);
@@ -72,7 +78,6 @@ export function view(state: ThrottleState, now: number): ThrottleView {
       ...outage,
     })),
     reserved: state.leases.length,
-    nextSlotAt: reserved.find(({ lease }) => lease.notBefore > now)?.lease.notBefore ?? null,
     leases: reserved.slice(0, MAX_SHOWN).map(({ lease: { id, notBefore, startBy }, ask }) => ({
       id,
       workflowId: ask.workflowId,

@@ -23,16 +23,21 @@ const PROBE_TIMEOUT_MS = 5_000;
 
 const PROBE_INTERVAL_MS = 1_000;
 const IDLE_PROBE_INTERVAL_MS = 5_000;
+/** Each is an object that is written, which a bucket charges for. */
+const IDLE_STORE_PROBE_INTERVAL_MS = 60_000;
 
 export function watchDependencies({
   connection,
   db,
   store,
+  needsStore,
   log,
 }: {
   connection: Connection;
   db: Database;
   store: ContentStore;
+  /** Whether this process is of no use without the content store. */
+  needsStore: boolean;
   log: Logger;
 }): DependencyHealth {
   const temporal = monitorDependency({
@@ -59,6 +64,7 @@ export function watchDependencies({
     isUnavailableError: (error) => causesOf(error).some((cause) => cause instanceof ContentStoreUnavailable),
     probe: () => store.probe(),
     log,
+    ...(needsStore && { idleProbeIntervalMs: IDLE_STORE_PROBE_INTERVAL_MS }),
   });
   const all = [temporal, database, contents];
   return {
@@ -89,7 +95,7 @@ export interface DependencyMonitorOptions {
   log: Logger;
   /** Time between probes during an outage. */
   probeIntervalMs?: number;
-  /** Time between probes while no error is reported; unset: no such probes. */
+  /** Time between probes while no error is reported, the first of them at once; unset: no such probes. */
   idleProbeIntervalMs?: number;
 }
 
@@ -139,9 +145,13 @@ export function monitorDependency({
       onFailure(error);
     });
   };
-  const idleProbe =
-    idleProbeIntervalMs === undefined ? undefined : setInterval(checkIdle, idleProbeIntervalMs);
-  idleProbe?.unref();
+  let idleProbe: NodeJS.Timeout | undefined;
+  if (idleProbeIntervalMs !== undefined) {
+    // A store that was set up wrongly is noticed before the first page needs it.
+    checkIdle();
+    idleProbe = setInterval(checkIdle, idleProbeIntervalMs);
+    idleProbe.unref();
+  }
 
   return {
     name,

@@ -96,7 +96,7 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
 
   return {
     async put(bytes) {
-      const key = sha256(bytes);
+      const key = await sha256(bytes);
       if (known.has(key)) return key;
       await write(`Content ${key}`, nameOf(key), await zip(bytes));
       known.set(key, true);
@@ -107,13 +107,16 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
       try {
         return (await client.objectExists(nameOf(key))) === true;
       } catch (error) {
-        throw await readError(key, error);
+        const failed = await readError(key, error);
+        if (failed instanceof ContentStoreUnavailable) throw failed;
+        // A key that may not list the bucket is told "forbidden" instead of "not found".
+        return false;
       }
     },
 
     async get(key) {
       const bytes = await read(assertKey(key));
-      if (sha256(bytes) !== key) throw damageError(key, place(key));
+      if ((await sha256(bytes)) !== key) throw damageError(key, place(key));
       return bytes;
     },
 

@@ -23,15 +23,16 @@ import { connectTemporal } from '../temporal/connection.ts';
 import { AddressLimiter } from './address-limiter.ts';
 import { watchDependencies } from './dependency-health.ts';
 import { watchEventLoopLag } from './event-loop-lag.ts';
-import { FetchLateness } from './fetch-lateness.ts';
 import { FetchSlots, MAX_WAITING } from './fetch-slots.ts';
 import { GateWaits } from './gate-waits.ts';
 import { heartbeats } from './heartbeats.ts';
+import { WorkerLateness } from './lateness.ts';
 import { logActivities } from './log-activities.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { connectWorker } from './native-connection.ts';
 import { openContentStore } from './open-content-store.ts';
 import { announceWorker } from './presence.ts';
+import { QuickFetches } from './quick-fetches.ts';
 import { withRecentBodies } from './recent-bodies.ts';
 import { installRuntime } from './runtime.ts';
 import { sampleGauges } from './sample-gauges.ts';
@@ -67,11 +68,15 @@ export interface RunningWorker {
  * A request for a slot occupies its page's workflow task until the throttle answers. A hundred pages of one domain that start
  * together must not block the pages of other domains.
  */
-const MAX_PAGE_TASKS = 200;
+const MAX_PAGE_TASKS = 300;
 
-/** About 0.3 MB each. A page that waits for long is evicted, and replayed when its slot is granted. */
-const MAX_CACHED_PAGES = 200;
-const MAX_CACHED_THROTTLES = 100;
+/**
+ * What is not in the cache is replayed with every task. With 200 hosts and room for 100 throttles, each throttle was replayed for each
+ * request, ever more slowly as its history grew: 10 requests a second instead of 40. So there is room for the throttles of more
+ * hosts than two cores serve in a second, and for the windows of the busiest of them. A page that waits for long is evicted.
+ */
+const MAX_CACHED_PAGES = 1_000;
+const MAX_CACHED_THROTTLES = 500;
 
 /**
  * A throttle whose history cannot be replayed fails, and the next request for a slot starts a new one, which waits a full gap
@@ -105,7 +110,13 @@ export async function startWorker({
   const clientConnection = await connectTemporal(temporal);
   const bodies = openContentStore(config.contentStore);
   const db = openDatabase(databaseUrl, { onDuration: (tookMs) => metrics.statementEnded(tookMs) });
-  const dependencies = watchDependencies({ connection: clientConnection, db, store: bodies, log });
+  const dependencies = watchDependencies({
+    connection: clientConnection,
+    db,
+    store: bodies,
+    needsStore: !onlyThrottles,
+    log,
+  });
   const metrics = new WorkerMetrics(
     installRuntime(log, dependencies, serveMetrics ? config.metrics.listen : null),
   );
@@ -129,6 +140,7 @@ export async function startWorker({
   );
   const lag = watchEventLoopLag((lagMs) => metrics.eventLoopLagged(lagMs));
   const fetchSlots = new FetchSlots(config.maxConcurrentFetches, config.address.maxOpen);
+  const quickFetches = new QuickFetches();
   const stopSampling = sampleGauges(metrics, { fetchSlots, dependencies, contentStore: config.contentStore });
   const presence = announceWorker(db, { fetchSlots, dependencies });
   const crawls = new LRUCache<string, CrawlRecord>({
@@ -145,7 +157,8 @@ export async function startWorker({
     agents,
     addresses,
     fetchSlots,
-    lateness: new FetchLateness(),
+    quickFetches,
+    lateness: new WorkerLateness(),
     bodyMemory: new BodyMemory(config.maxBodyMemoryBytes, ({ site, bytes }) =>
       log.warn({ site, bytes }, 'the bodies of open fetches need too much memory; aborted the largest'),
     ),
@@ -211,6 +224,7 @@ export async function startWorker({
     ],
     async stop() {
       stopping = true;
+      quickFetches.stop();
       await Promise.race([stopInOrder(), sleep(shutdownTimeoutMs)]);
     },
   };

@@ -7,6 +7,7 @@ import {
   lastStartOf,
   leave,
   NEW_GATE,
+  type Reporter,
   started,
 } from '../../src/core/gate.ts';
 
@@ -20,6 +21,7 @@ const EARLY_MS = 10;
 function entry(leaseId: string, overrides: Partial<Entry> = {}): Entry {
   return {
     leaseId,
+    passId: `run of ${leaseId}`,
     origin: 'https://example.org',
     version: 0,
     minGapMs: 10_000,
@@ -31,6 +33,15 @@ function entry(leaseId: string, overrides: Partial<Entry> = {}): Entry {
   };
 }
 
+/** The run of the fetch that `entry` is about. */
+function runOf(leaseId: string): Reporter {
+  return { leaseId, passId: `run of ${leaseId}` };
+}
+
+function pageOf(leaseId: string): Reporter {
+  return { leaseId, passId: null };
+}
+
 function entered(gate: Gate, one: Entry, now: number, rules = RULES): Gate {
   const verdict = enter(gate, rules, one, now);
   if (verdict.kind !== 'go') throw new Error(`${one.leaseId} should pass, but has to ${verdict.kind}`);
@@ -40,7 +51,7 @@ function entered(gate: Gate, one: Entry, now: number, rules = RULES): Gate {
 /** A request that passed at noon, started a second later and has ended. */
 function startedAfterNoon(overrides: Partial<Entry> = {}): Gate {
   const gate = entered(NEW_GATE, entry('first', overrides), NOON);
-  return leave(gate, 'first', { kind: 'started', agoMs: 3_000 }, NOON + 4_000);
+  return leave(gate, runOf('first'), { kind: 'started', agoMs: 3_000 }, NOON + 4_000);
 }
 
 const START = NOON + 1_000;
@@ -89,7 +100,7 @@ describe('a request passes the gate', () => {
   test('only once with one lease', () => {
     const gate = entered(NEW_GATE, entry('first', { concurrency: 2 }), NOON);
     expect(enter(gate, RULES, entry('first', { concurrency: 2 }), NOON + 60_000)).toMatchObject({
-      kind: 'void',
+      kind: 'spent',
     });
   });
 
@@ -123,7 +134,7 @@ describe('an open request', () => {
   });
 
   test('that has reported its start delays the next one by the gap', () => {
-    const gate = started(entered(NEW_GATE, entry('first', two), NOON), 'first', 500, NOON + 1_500);
+    const gate = started(entered(NEW_GATE, entry('first', two), NOON), runOf('first'), 500, NOON + 1_500);
     expect(enter(gate, RULES, entry('next', two), START)).toEqual({ kind: 'wait', ms: GAP_MS - EARLY_MS });
     expect(enter(gate, RULES, entry('next', two), START + GAP_MS).kind).toBe('go');
   });
@@ -152,31 +163,57 @@ describe('a request that has ended', () => {
   const open = entered(NEW_GATE, entry('first'), NOON);
 
   test('and was never sent leaves no trace', () => {
-    expect(leave(open, 'first', { kind: 'unused' }, NOON + 9)).toEqual(NEW_GATE);
+    expect(leave(open, runOf('first'), { kind: 'unused' }, NOON + 9)).toEqual(NEW_GATE);
   });
 
   test('before it came, because its page gave it up for lost, may not start any more', () => {
-    const gate = leave(NEW_GATE, 'frozen', { kind: 'lost' }, NOON);
-    expect(leave(gate, 'frozen', { kind: 'lost' }, NOON + 1)).toBe(gate);
-    expect(enter(gate, RULES, entry('frozen'), NOON + 9)).toEqual({
-      kind: 'void',
-      reason: 'its page has given up the lease',
-    });
+    const gate = leave(NEW_GATE, pageOf('frozen'), { kind: 'lost' }, NOON);
+    expect(leave(gate, pageOf('frozen'), { kind: 'lost' }, NOON + 1)).toBe(gate);
+    expect(enter(gate, RULES, entry('frozen'), NOON + 9)).toEqual({ kind: 'spent' });
     expect(enter(gate, RULES, entry('next'), NOON + 9).kind).toBe('go');
   });
 
+  test('may not start again, nor while it is open', () => {
+    const ended = leave(open, runOf('first'), { kind: 'started', agoMs: 0 }, NOON + 9);
+    expect(enter(open, RULES, entry('first'), NOON + 99_000)).toEqual({ kind: 'spent' });
+    expect(enter(ended, RULES, entry('first'), NOON + 99_000)).toEqual({ kind: 'spent' });
+  });
+
+  test('may not start again if its time was over before its worker reported it', () => {
+    const overdue = NOON + 99_000;
+    const next = entered(open, entry('next'), overdue);
+    expect(enter(next, RULES, entry('first', { concurrency: 2 }), overdue + 99_000)).toEqual({
+      kind: 'spent',
+    });
+  });
+
+  test('is remembered for the next twenty', () => {
+    const later = Array.from({ length: 20 }, (_, n) => `later-${n}`);
+    const end = { kind: 'started', agoMs: 0 } as const;
+    const passOne = (gate: Gate, leaseId: string, n: number) =>
+      leave(
+        entered(gate, entry(leaseId, { minGapMs: 0, delayAfterMs: 0 }), NOON + n * 99),
+        runOf(leaseId),
+        end,
+        NOON + n * 99,
+      );
+    expect(['first', ...later].reduce(passOne, NEW_GATE).spent).toEqual(later);
+  });
+
   test('and was lost counts as started at the last moment', () => {
-    expect(lastStartOf(leave(open, 'first', { kind: 'lost' }, NOON + 9))).toBe(NOON + 15_000);
+    expect(lastStartOf(leave(open, runOf('first'), { kind: 'lost' }, NOON + 9))).toBe(NOON + 15_000);
   });
 
   test.each([Number.NaN, -1, 1e9])('with an impossible start (%d ms ago) counts as lost', (agoMs) => {
-    expect(lastStartOf(leave(open, 'first', { kind: 'started', agoMs }, NOON + 9))).toBe(NOON + 15_000);
+    expect(lastStartOf(leave(open, runOf('first'), { kind: 'started', agoMs }, NOON + 9))).toBe(
+      NOON + 15_000,
+    );
   });
 
   test('with a response that changes the rules closes the gate until they are written', () => {
     const none = { minGapMs: 0, delayAfterMs: 0 };
     const gate = entered(NEW_GATE, entry('first', none), NOON);
-    const left = leave(gate, 'first', { kind: 'started', agoMs: 20, closeMs: 1_000 }, NOON + 20);
+    const left = leave(gate, runOf('first'), { kind: 'started', agoMs: 20, closeMs: 1_000 }, NOON + 20);
     expect(enter(left, RULES, entry('next', none), NOON + 20)).toEqual({
       kind: 'wait',
       ms: 1_005 - EARLY_MS,
@@ -185,6 +222,27 @@ describe('a request that has ended', () => {
 
   test('changes nothing when it is reported again', () => {
     const gate = startedAfterNoon();
-    expect(leave(gate, 'first', { kind: 'started', agoMs: 0 }, NOON + 5_000)).toBe(gate);
+    expect(leave(gate, runOf('first'), { kind: 'started', agoMs: 0 }, NOON + 5_000)).toBe(gate);
+  });
+});
+
+describe('a task that is repeated', () => {
+  const open = entered(NEW_GATE, entry('one'), NOON);
+  const repeated = { leaseId: 'one', passId: 'run of the repeated task' };
+
+  test.each([{ kind: 'unused' } as const, { kind: 'started', agoMs: 0 } as const])(
+    'does not end the request of another run with its lease ($kind)',
+    (end) => {
+      expect(leave(open, repeated, end, NOON + 9)).toBe(open);
+      expect(leave(open, runOf('one'), { kind: 'unused' }, NOON + 9)).toEqual(NEW_GATE);
+    },
+  );
+
+  test('does not say when the request of another run has started', () => {
+    expect(started(open, repeated, 0, NOON + 9)).toEqual(open);
+  });
+
+  test.each(['unused', 'lost'] as const)('ends with its page, whichever run was let through (%s)', (kind) => {
+    expect(leave(open, pageOf('one'), { kind }, NOON + 9).open).toEqual([]);
   });
 });

@@ -35,11 +35,13 @@ test('secrets of the environment are found by the names of variables, and in URL
     TEMPORAL_API_KEY: 'key-1',
     AWS_SECRET_ACCESS_KEY: 'key-2',
     PGPASSWORD: 'key-3',
+    TEMPORAL_TLS_CLIENT_KEY_DATA: 'key-4',
+    TEMPORAL_GRPC_META_AUTHORIZATION: 'key-5',
     DATABASE_URL: 'postgresql://amble:k%2Fy@db/amble',
     HOME: '/root',
     AMBLE_DELAY: '5s',
   };
-  expect(secretsIn(env)).toEqual(['key-1', 'key-2', 'key-3', 'k%2Fy', 'k/y']);
+  expect(secretsIn(env)).toEqual(['key-1', 'key-2', 'key-3', 'key-4', 'key-5', 'k%2Fy', 'k/y']);
 });
 
 test('a malformed URL has no password, and a malformed password is used as it is', () => {

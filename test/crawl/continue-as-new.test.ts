@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { throttleStart } from '../../activities/slot/throttle-client.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { throttleId } from '../../workflows/ids.ts';
-import { cancelCrawlUpdate, setDelayUpdate } from '../../workflows/messages.ts';
+import {
+  cancelCrawlUpdate,
+  pauseCrawlUpdate,
+  resumeCrawlUpdate,
+  setDelayUpdate,
+} from '../../workflows/messages.ts';
 import type { DomainThrottle } from '../../workflows/throttle/domain-throttle.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
@@ -86,6 +91,22 @@ describe('when every workflow continues as new after a few events', () => {
     expect(await runsOf(throttleId(domain))).toBeGreaterThan(1);
     expect(await amble.db.order.count({ where: { domain, kind: 'delay' } })).toBe(15);
     await throttle.terminate();
+  });
+
+  it('orders that reach a crawl at the end of a run are recorded by the next one', async () => {
+    const web = await startWeb({ one: flatSite(25) });
+    try {
+      const crawl = await amble.start({ seeds: [web.url('one')], ...web.network, delay: '5s' });
+      for (let order = 1; order <= 15; order += 1)
+        await crawl.executeUpdate(order % 2 === 1 ? pauseCrawlUpdate : resumeCrawlUpdate, { args: [null] });
+      const recorded = () => amble.db.order.count({ where: { crawlId: crawl.workflowId } });
+      await expect.poll(recorded, { timeout: 20_000 }).toBe(15);
+      expect(await runsOf(crawl.workflowId)).toBeGreaterThan(1);
+      await crawl.executeUpdate(cancelCrawlUpdate, { args: [null] });
+      await crawl.result();
+    } finally {
+      await web.stop();
+    }
   });
 
   it.each(['by its update', 'by Temporal'])(

@@ -53,3 +53,17 @@ test('a worker is ready while it works; told to stop, it is not, and finishes th
   }, 30_000);
   expect(web.arrivalsAt('site', '/slow')).toHaveLength(1);
 }, 120_000);
+
+test('a worker whose content store cannot be written is not ready, even before the first page', async () => {
+  const address = `127.0.0.1:${await getPort({ host: '127.0.0.1' })}`;
+  const amble = await startAmbleProcess({
+    // Nothing can be stored below a file.
+    settings: { health: { listen: address }, contentStore: 'amble.config.json/content' },
+    env: {},
+  });
+  closers.push(amble.stop);
+  await vi.waitFor(async () => {
+    const response = await fetch(`http://${address}/readyz`);
+    expect([response.status, await response.text()]).toEqual([503, 'Content store unavailable\n']);
+  }, 10_000);
+}, 60_000);

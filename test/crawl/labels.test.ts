@@ -85,6 +85,15 @@ test('workflows link to their page in the dashboard', async () => {
   await started.handle.terminate();
 });
 
+test('a crawl links to its page in the dashboard also if Temporal’s CLI started it', async () => {
+  const metadata: unknown = await amble.client.workflow
+    .getHandle(crawlId)
+    .query('__temporal_workflow_metadata');
+  expect(metadata).toMatchObject({
+    currentDetails: expect.stringContaining(`[In the dashboard](https://crawls.example/crawls/${crawlId})`),
+  });
+});
+
 test('a page that succeeds has no event for its outcome, one that fails has one per outcome', async () => {
   const events = async (path: string) =>
     (await (await workflowOf(path)).fetchHistory()).events?.map(({ eventType }) => Number(eventType)) ?? [];

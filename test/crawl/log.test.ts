@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.ts';
 
-const PLANTED = { variable: 'planted/key"1', url: 'planted-password' };
+const PLANTED = { variable: 'planted/key"1', url: 'planted-password', setting: 'planted-server-token' };
 const INFO = 30;
 
 const Line = z.looseObject({ level: z.number(), msg: z.string() });
@@ -18,7 +18,15 @@ beforeAll(async () => {
   web = await startWeb({
     site: (path) => {
       if (path === '/')
-        return { body: links('/1', '/2', '/gone', `/?key=${encodeURIComponent(PLANTED.variable)}`) };
+        return {
+          body: links(
+            '/1',
+            '/2',
+            '/gone',
+            `/?key=${encodeURIComponent(PLANTED.variable)}`,
+            `/?key=${PLANTED.setting}`,
+          ),
+        };
       if (path === '/2')
         return {
           status: 301,
@@ -29,16 +37,17 @@ beforeAll(async () => {
     },
   });
   amble = await startAmbleProcess({
-    settings: { maxRetryAfter: '50ms' },
+    settings: { maxRetryAfter: '50ms', serverToken: PLANTED.setting },
     tuning: { crawl: { sweepIntervalMs: 300 } },
     env: { AMBLE_LOG_LEVEL: 'trace', AWS_SECRET_ACCESS_KEY: PLANTED.variable },
   });
   const retry = { initialInterval: '100ms', maximumAttempts: 2 };
   await amble.crawl({ seeds: [web.url('site')], ...web.network, delay: '20ms', retry });
   log = amble.worker.output().stderr;
+  // Every line is one, also what the command itself has to say.
   lines = log
+    .trimEnd()
     .split('\n')
-    .filter((line) => line.startsWith('{'))
     .map((line) => Line.parse(JSON.parse(line)));
 }, 120_000);
 
@@ -80,14 +89,15 @@ test('what a fetch logs says which page and which attempt of it', async () => {
     });
 });
 
-test('no secret is in the log, neither of the environment nor of a URL', async () => {
+test('no secret is in the log, neither of the environment, of a URL, nor of the settings', async () => {
   const inDatabase = await amble.db.page.findMany({ where: { url: { contains: 'key=' } } });
-  expect(inDatabase, 'the secret was in a URL').toHaveLength(1);
+  expect(inDatabase, 'the secrets were in URLs').toHaveLength(2);
   expect(log).toContain('[redacted]');
   const secrets = [
     PLANTED.variable,
     encodeURIComponent(PLANTED.variable),
     PLANTED.url,
+    PLANTED.setting,
     amble.databasePassword,
   ];
   expect(secrets.filter((secret) => secret === '' || log.includes(secret))).toEqual([]);

@@ -13,7 +13,8 @@ test('pages wait while the bucket is unavailable, and none loses an attempt', as
   try {
     s3.fail('slow-down');
     const crawl = await amble.start({ seeds: [web.url('site', '/')], ...web.network });
-    await expect.poll(() => s3.requests.length, { timeout: 30_000 }).toBeGreaterThan(2);
+    const bodies = () => s3.requests.filter((request) => request.endsWith('.gz'));
+    await expect.poll(() => bodies().length, { timeout: 30_000 }).toBeGreaterThan(0);
     expect(await amble.db.page.count({ where: { status: 'Fetched' } })).toBe(0);
     s3.fail('none');
     expect(await crawl.result()).toMatchObject({ pages: { Fetched: PAGES + 1 } });

@@ -8,7 +8,7 @@ import { links, startWeb, type TestWeb } from '../support/web.ts';
 
 const PAGES = 20;
 /** Longer than a request takes: a page that meets an open request at the gate reads it again. */
-const DELAY = '300ms';
+const DELAY = '800ms';
 
 /** By activity and page. */
 const sent = new Map<string, Map<string, number>>();

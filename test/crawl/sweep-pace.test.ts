@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FetchLateness } from '../../src/worker/fetch-lateness.ts';
+import { WorkerLateness } from '../../src/worker/lateness.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
 const HOSTS = Array.from({ length: 45 }, (_, i) => `host${i}`);
 
 /** As on a machine whose fetches are late all the time, if it is `busy`. */
-class Lateness extends FetchLateness {
+class Lateness extends WorkerLateness {
   static busy = false;
   override get isBehind(): boolean {
     return Lateness.busy;
@@ -15,7 +15,10 @@ class Lateness extends FetchLateness {
 
 let amble: Amble;
 beforeAll(async () => {
-  const late = <T extends { lateness: FetchLateness }>(deps: T): T => ({ ...deps, lateness: new Lateness() });
+  const late = <T extends { lateness: WorkerLateness }>(deps: T): T => ({
+    ...deps,
+    lateness: new Lateness(),
+  });
   amble = await startAmble({ tuning: { crawl: { sweepIntervalMs: 600_000 } } }, undefined, undefined, late);
 });
 afterAll(() => amble?.stop());

@@ -15,14 +15,16 @@ export const EVIDENCE = {
     'scheduled saveDomain',
     'completed',
   ],
-  /** It sleeps until its slot. */
+  /** It sleeps until its slot, and then fetches within its workflow task. */
   'reserved.page': [
     'local acquireSlot granted',
     'timer started',
     'timer fired',
-    'completed fetchPage attempt Success document',
+    'local fetchAndRecord recorded',
     'completed',
   ],
+  /** It waits for its slot within its workflow task. */
+  'staying.page': ['local acquireSlot granted', 'local fetchAndRecord recorded', 'completed'],
   'retried.page': [
     'completed fetchPage attempt Blocked5xx nothing',
     'local persistPage',
@@ -73,7 +75,7 @@ export const EVIDENCE = {
     'local acquireSlot later',
     'timer fired',
     'local acquireSlot granted',
-    'completed fetchPage attempt Success document',
+    'local fetchAndRecord recorded',
     'completed',
   ],
   /** Its worker died during the fetch. */

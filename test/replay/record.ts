@@ -103,7 +103,9 @@ describe('with usual settings', () => {
     }),
   );
 
-  it('reserved', () => onWeb(flatSite(3), () => crawlAndKeep('reserved.page', '/3', { delay: '1500ms' })));
+  it('reserved', () => onWeb(flatSite(3), () => crawlAndKeep('reserved.page', '/3', { delay: '4s' })));
+
+  it('staying', () => onWeb(flatSite(3), () => crawlAndKeep('staying.page', '/2', { delay: '1500ms' })));
 
   it('retried', () => onWeb(failingFirst(1), () => crawlAndKeep('retried.page', '/')));
 

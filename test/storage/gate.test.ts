@@ -20,9 +20,13 @@ const STORED: StoredDomain = {
   stats: emptyStats(),
 };
 
+function runOf(leaseId: string) {
+  return { leaseId, passId: `run of ${leaseId}` };
+}
+
 function entry(leaseId: string, overrides: Partial<Entry> = {}): Entry {
   return {
-    leaseId,
+    ...runOf(leaseId),
     origin: 'https://a.test',
     version: 0,
     minGapMs: 60_000,
@@ -54,10 +58,10 @@ test('the gap counts from the reported start, on the clock of the database', asy
   await openDomain(db(), 'gap.test');
   const first = await passGate(db(), 'gap.test', entry('first', { concurrency: 2 }));
   if (first.kind !== 'go') throw new Error(first.kind);
-  await recordStarted(db(), 'gap.test', 'first', 0);
+  await recordStarted(db(), 'gap.test', runOf('first'), 0);
   const waits = await passGate(db(), 'gap.test', entry('next', { concurrency: 2 }));
   expect(waits.kind).toBe('wait');
-  await leaveGate(db(), 'gap.test', 'first', { kind: 'started', agoMs: 0 });
+  await leaveGate(db(), 'gap.test', runOf('first'), { kind: 'started', agoMs: 0 });
   const again = await passGate(db(), 'gap.test', entry('next'));
   if (again.kind !== 'wait') throw new Error(again.kind);
   expect(again.ms).toBeGreaterThan(55_000);
@@ -68,8 +72,8 @@ test('the gap counts from the reported start, on the clock of the database', asy
 test('a request that was never sent does not close the gate', async () => {
   await openDomain(db(), 'unused.test');
   await passGate(db(), 'unused.test', entry('first'));
-  expect(await leaveGate(db(), 'unused.test', 'first', { kind: 'unused' })).toBe(true);
-  expect(await leaveGate(db(), 'unused.test', 'never seen', { kind: 'lost' })).toBe(false);
+  expect(await leaveGate(db(), 'unused.test', runOf('first'), { kind: 'unused' })).toBe(true);
+  expect(await leaveGate(db(), 'unused.test', runOf('never seen'), { kind: 'lost' })).toBe(false);
   expect((await passGate(db(), 'unused.test', entry('next'))).kind).toBe('go');
 });
 
@@ -77,7 +81,7 @@ test('what the throttle saves applies at once, and saving does not change the ga
   const { epoch } = await openDomain(db(), 'rules.test');
   const passed = entry('first', { minGapMs: 0, delayAfterMs: 0 });
   expect((await passGate(db(), 'rules.test', passed)).kind).toBe('go');
-  await leaveGate(db(), 'rules.test', 'first', { kind: 'started', agoMs: 0 });
+  await leaveGate(db(), 'rules.test', runOf('first'), { kind: 'started', agoMs: 0 });
   const next = entry('next', { minGapMs: 0, delayAfterMs: 0 });
   await saveDomain(db(), 'rules.test', epoch, { ...STORED, minGapMs: 30_000 }, []);
   expect((await passGate(db(), 'rules.test', next)).kind).toBe('wait');
@@ -91,7 +95,7 @@ test('what the throttle saves applies at once, and saving does not change the ga
 });
 
 test('a domain that a restored database does not know is put on record by its next request', async () => {
-  await leaveGate(db(), 'unknown.test', 'before', { kind: 'lost' });
+  await leaveGate(db(), 'unknown.test', runOf('before'), { kind: 'lost' });
   expect((await passGate(db(), 'unknown.test', entry('first'))).kind).toBe('go');
   expect((await readDomain(db(), 'unknown.test'))?.lastStart).not.toBeNull();
 });
@@ -102,7 +106,7 @@ test('who knows the row passes and leaves with one statement each', async () => 
   sent.length = 0;
   const passed = await passGate(db(), 'known.test', entry('first'), known);
   if (passed.kind !== 'go') throw new Error(passed.kind);
-  expect(await leaveGate(db(), 'known.test', 'first', { kind: 'unused' }, passed.reading)).toBe(true);
+  expect(await leaveGate(db(), 'known.test', runOf('first'), { kind: 'unused' }, passed.reading)).toBe(true);
   expect(sent).toEqual(['UPDATE', 'UPDATE']);
   expect((await readingOf(db(), 'known.test')).row.gate.open).toEqual([]);
 });
@@ -118,7 +122,7 @@ test('a row that has changed since is read again', async () => {
   const passed = await passGate(db(), 'changed.test', entry('first'), knownAsPaused);
   if (passed.kind !== 'go') throw new Error(passed.kind);
   await saveDomain(db(), 'changed.test', epoch, { ...STORED, minGapMs: 30_000 }, []);
-  await leaveGate(db(), 'changed.test', 'first', { kind: 'started', agoMs: 0 }, passed.reading);
+  await leaveGate(db(), 'changed.test', runOf('first'), { kind: 'started', agoMs: 0 }, passed.reading);
   const { row } = await readingOf(db(), 'changed.test');
   expect(row.rules.minGapMs).toBe(30_000);
   expect(row.gate.open).toEqual([]);
@@ -128,7 +132,7 @@ test('who knows when the gap is over need not read the row again', async () => {
   await openDomain(db(), 'soon.test');
   const short = { minGapMs: 100, delayAfterMs: 100 };
   await passGate(db(), 'soon.test', entry('first', short));
-  await leaveGate(db(), 'soon.test', 'first', { kind: 'started', agoMs: 0 });
+  await leaveGate(db(), 'soon.test', runOf('first'), { kind: 'started', agoMs: 0 });
   const { row } = await readingOf(db(), 'soon.test');
   let now = row.now;
   const clock = { atLeast: () => now, atMost: () => now };
@@ -146,7 +150,7 @@ test('a worker whose clock was set asks the database for the time', async () => 
   if (passed.kind !== 'go') throw new Error(passed.kind);
   const hourLater = passed.openedAt + 3_600_000;
   const known = { ...passed.reading, clock: { atLeast: () => passed.openedAt, atMost: () => hourLater } };
-  await leaveGate(db(), 'set.test', 'first', { kind: 'started', agoMs: 0, closeMs: 1_000 }, known);
+  await leaveGate(db(), 'set.test', runOf('first'), { kind: 'started', agoMs: 0, closeMs: 1_000 }, known);
   const { row } = await readingOf(db(), 'set.test');
   expect(row.gate.delayUntil).toBeLessThan(hourLater - 1_800_000);
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { deployMigrations, migrationStatus, schemaDifference } from '../../prisma/schema-engine.ts';
-import { type Migration, migrate, readMigrations } from '../../src/storage/migrate.ts';
+import { type Migration, migrate, migrateConfigured, readMigrations } from '../../src/storage/migrate.ts';
 import { bareDatabase, type TestDatabase } from '../support/engines.ts';
 
 const INIT = '20261117000000_init';
@@ -256,4 +256,34 @@ test('a migration file that was modified after it had been applied is refused', 
   expect(await refusal([changed, ...others])).toBe(
     `The file prisma/migrations/${INIT}/migration.sql was modified after it had been applied to this database: restore the file, or use another database.`,
   );
+});
+
+describe('a database that the configuration names, but that cannot be used, is one sentence about DATABASE_URL:', () => {
+  test.each<[string, (url: URL) => void, RegExp]>([
+    [
+      'a wrong password',
+      (url) => {
+        url.password = 'wrong';
+      },
+      /^Postgres at [\w.:]+ refuses the user "\w+": correct DATABASE_URL \(.*authentication failed.*\)\.$/,
+    ],
+    [
+      'a database that does not exist',
+      (url) => {
+        url.pathname = '/nowhere';
+      },
+      /^Postgres at [\w.:]+ has no database "nowhere": create it, or correct DATABASE_URL\.$/,
+    ],
+    [
+      'a port where nothing listens',
+      (url) => {
+        url.port = '1';
+      },
+      /^Postgres at [\w.]+:1 is unavailable: start it, correct DATABASE_URL, .*ECONNREFUSED/,
+    ],
+  ])('%s', async (_, change, sentence) => {
+    const url = new URL(database.url);
+    change(url);
+    await expect(migrateConfigured(url.href)).rejects.toThrow(sentence);
+  });
 });

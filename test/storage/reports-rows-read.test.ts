@@ -3,14 +3,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCrawlReport } from '../../src/reports/crawl-report.ts';
 import { readDomainDetail } from '../../src/reports/domain-detail.ts';
 import { proveDomain } from '../../src/reports/domain-proof.ts';
+import { readSiteTreatment } from '../../src/reports/site-treatment.ts';
 import { foldChanges } from '../../src/storage/counts.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { listDomains } from '../../src/storage/domains.ts';
+import { previewExclude } from '../../src/storage/frontier/exclude.ts';
 import { previewRetry } from '../../src/storage/frontier/retry.ts';
+import type { Page } from '../../src/storage/generated/client.ts';
 import { listOrders } from '../../src/storage/orders.ts';
 import { readCauses } from '../../src/storage/reports/causes.ts';
 import { readLinkCounts, readSamples } from '../../src/storage/reports/counts.ts';
 import { readOverview } from '../../src/storage/reports/overview.ts';
+import { readPageContent } from '../../src/storage/reports/page-content.ts';
 import { findListedPage, listPages } from '../../src/storage/reports/page-list.ts';
 import { readPage } from '../../src/storage/reports/page-report.ts';
 import { readDomains, readProgress } from '../../src/storage/reports/progress.ts';
@@ -27,6 +31,7 @@ const ORDERS = 10_000;
 let database: TestDatabase;
 let db: Database;
 let crawl: TestCrawl;
+let linkedPage: Page;
 
 beforeAll(async () => {
   database = await freshDatabase();
@@ -66,6 +71,13 @@ async function fill(): Promise<void> {
   await db.$executeRaw`
     INSERT INTO orders (id, kind, crawl_id, channel, effect)
     SELECT 'order-' || n, 'pause', ${crawl.id}, 'cli', 'done' FROM generate_series(1, ${ORDERS}::int) n`;
+  linkedPage = await db.page.findFirstOrThrow({ where: { url: 'http://big.test/1' } });
+  await db.$executeRaw`
+    INSERT INTO links (page_id, url_hash, url)
+    SELECT ${linkedPage.id}, sha256(convert_to(n::text, 'UTF8')), 'http://big.test/' || n FROM generate_series(1, 1000) n`;
+  await db.$executeRaw`
+    INSERT INTO links (page_id, url_hash, url)
+    SELECT id, ${linkedPage.urlHash}, ${linkedPage.url} FROM pages WHERE crawl_id = ${crawl.id} AND status = 'Fetched'`;
 }
 
 /** Rows of all tables, and entries of their indexes. */
@@ -103,6 +115,12 @@ test.each<[string, number, () => Promise<unknown>]>([
   ['ten of its pages with a rare status', 10_100, () => listPages(db, crawl.id, { status: 'Blocked' }, 10)],
   ['a page by its URL', 20, () => findListedPage(db, 'http://big.test/7', undefined)],
   ['which failed pages would be retried', 1_000, () => previewRetry(db, crawl.id, {})],
+  ['which pending pages a pattern matches', 35_000, () => previewExclude(db, crawl.id, '/7*')],
+  [
+    'the content of a page with 1,000 links that 33,000 pages link to',
+    2_300,
+    () => readPageContent(db, linkedPage),
+  ],
   ['the last orders', 110, () => listOrders(db, {}, 100)],
   ['the last orders of a crawl', 110, () => listOrders(db, { crawlId: crawl.id }, 100)],
   ['some of 2,000 domains', 2_500, () => listDomains(db, 100)],
@@ -124,4 +142,6 @@ test('the history, the proof and the whole view of a domain with 100,000 request
   expect(await rowsReadBy(() => proveDomain(db, 'big.test', period))).toBeLessThanOrEqual(15_100);
   const options = { period, token: 'amble' };
   expect(await rowsReadBy(() => readDomainDetail(db, 'big.test', options))).toBeLessThanOrEqual(15_400);
+  const site = { host: 'big.test', domain: 'big.test' };
+  expect(await rowsReadBy(() => readSiteTreatment(db, site, options))).toBeLessThanOrEqual(15_400);
 });

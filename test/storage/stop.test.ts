@@ -19,7 +19,7 @@ function newOrder(kind: 'stop' | 'resume', reason: string | null = null): Operat
 }
 
 const ENTRY: Entry = {
-  ...{ leaseId: 'one', origin: 'http://a.test', version: 0, minGapMs: 0, delayAfterMs: 0 },
+  ...{ leaseId: 'one', passId: 'a run', origin: 'http://a.test', version: 0, minGapMs: 0, delayAfterMs: 0 },
   ...{ concurrency: 5, startWithinMs: 10_000, maxFetchMs: 60_000 },
 };
 
@@ -69,7 +69,7 @@ test('no request passes a gate, and one that has passed is waited for', async ()
   const refused = { kind: 'void', reason: 'everything is stopped' };
   expect(await passGate(db(), 'a.test', { ...ENTRY, leaseId: 'two' })).toMatchObject(refused);
   // Its report is accepted all the same.
-  await leaveGate(db(), 'a.test', 'one', { kind: 'started', agoMs: 0 });
+  await leaveGate(db(), 'a.test', ENTRY, { kind: 'started', agoMs: 0 });
   expect(await countStarting(db())).toBe(0);
   await liftStop(db(), newOrder('resume'));
   const next = async () => (await passGate(db(), 'a.test', { ...ENTRY, leaseId: 'two' })).kind;

@@ -16,6 +16,7 @@ import {
   toStoredDomain,
   view,
 } from '../../src/throttle/index.ts';
+import { nextSlotAt } from '../../src/throttle/view.ts';
 import {
   anAsk,
   CONFIG,
@@ -181,11 +182,12 @@ describe('the operator', () => {
       phase: 'open',
       gapMs: 10_000,
       gapReason: 'crawl',
-      nextSlotAt: NOON + 10_000,
       reserved: 2,
       leases: [{ workflowId: 'page-a' }, { workflowId: 'page-b' }],
       waiting: 1,
     });
+    const readAt = (ms: number) => nextSlotAt(view(state, NOON), new Date(NOON + ms));
+    expect([0, 9_999, 10_000].map(readAt)).toEqual([NOON + 10_000, NOON + 10_000, null]);
     expect(slotOf(state, 'page-b')).toMatchObject({ kind: 'granted', notBefore: NOON + 10_000 });
     expect(slotOf(state, 'page-c')).toMatchObject({ kind: 'waiting', position: 1, of: 1 });
     expect(slotOf(state, 'page-d')).toEqual({ kind: 'absent' });

@@ -150,7 +150,7 @@ test('whatever fails, requests keep their gap and every page is served or gone',
   // Otherwise the runs would not have tested the gate.
   expect(written).toBeGreaterThan(8 * CASES);
   expect(delayed).toBeGreaterThan(CASES);
-  const reasons = ['gap', 'busy', 'the domain is paused', 'the lease was granted under older rules'];
+  const reasons = ['gap', 'busy', 'spent', 'the domain is paused', 'the lease was granted under older rules'];
   expect([...refusals]).toEqual(expect.arrayContaining(reasons));
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type ContentStore, openDirectoryStore } from '../../src/worker/content-store.ts';
+import { type ContentStore, openDirectoryStore, sha256 } from '../../src/worker/content-store.ts';
 
 describe('the content store', () => {
   let directory: string;
@@ -125,4 +125,21 @@ describe('the content store', () => {
       `could not be written to ${blocked}`,
     );
   });
+});
+
+test('the key of a large body is computed in several turns of the event loop', async () => {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  const key = await sha256(Buffer.alloc(50 * 2 ** 20));
+  clearImmediate(counting);
+  expect(key).toBe(
+    createHash('sha256')
+      .update(Buffer.alloc(50 * 2 ** 20))
+      .digest('hex'),
+  );
+  expect(turns).toBeGreaterThan(1);
 });

@@ -4,7 +4,12 @@
  */
 import { CancellationScope, continueAsNew, isCancellation, setHandler, sleep } from '@temporalio/workflow';
 import type { FetchOutcome, FetchResult, PageSummary } from '../../src/core/activities.ts';
-import { type AttemptReport, type RequestRecord, reportWithoutRequest } from '../../src/core/attempt.ts';
+import {
+  type AttemptReport,
+  type RequestRecord,
+  reportWithoutRequest,
+  slotWaitMs,
+} from '../../src/core/attempt.ts';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
 import type { Outcome, PageStatus } from '../../src/core/outcome.ts';
 import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
@@ -12,9 +17,10 @@ import { INTERNAL_COST, isRetryable, retryDelayMs } from '../../src/core/retry-p
 import { OutcomeLabel } from '../labels.ts';
 import { robotsHopQuery } from '../messages.ts';
 import { runStep } from '../run-step.ts';
-import { fetchWithLease } from './fetch-with-lease.ts';
+import { fetchWithLease, isQuickKind } from './fetch-with-lease.ts';
 import { finalFailureReason, persistAttempt } from './persist-attempt.ts';
 import { type GrantedSlot, type NoSlot, SlotClient, type SlotRequest } from './slot-client.ts';
+import { startPages } from './start-pages.ts';
 import { persistEvent, persistRequest, sleepUntil } from './steps.ts';
 
 /** After this many refused leases in a row a worker is slow: pause before the next ask. */
@@ -111,12 +117,14 @@ class PageVisit {
     const { page, settings } = this.input;
     const { domain, url } = this.robotsHop ?? page;
     const withinMs = domain === page.domain ? null : settings.fetch.totalTimeoutMs;
-    return { domain, origin: new URL(url).origin, atFront: this.atFront, withinMs };
+    const mayStay = isQuickKind(page, this.robotsHop);
+    return { domain, origin: new URL(url).origin, atFront: this.atFront, withinMs, mayStay };
   }
 
   private async useSlot(slot: GrantedSlot): Promise<boolean> {
     const { attempt, robotsHop } = this;
-    const result = await fetchWithLease(this.input, this.slots, slot, { attempt, robotsHop });
+    const askedAt = this.askedAt ?? slot.askedAt;
+    const result = await fetchWithLease(this.input, this.slots, slot, { attempt, robotsHop, askedAt });
     // A quick fetch has a result even if its page is being cancelled; then the next step throws.
     this.request = result.request ?? (result.kind === 'attempt' ? result.report.request : null);
     await this.deliver(result, slot);
@@ -187,6 +195,10 @@ class PageVisit {
         return this.handleInternalError(result, notBefore);
       case 'attempt':
         return this.concludeAttempt(result.report);
+      case 'recorded':
+        await startPages(this.input.crawlId, this.input.settings, result.persisted.start);
+        this.showAttempt(result.outcome, result.persisted.page);
+        return false;
     }
   }
 
@@ -215,27 +227,30 @@ class PageVisit {
     const attemptsBefore = this.input.page.attemptsBefore ?? 0;
     const delayMs = mayRetry ? retryDelayMs(retry, this.attempt - attemptsBefore, Math.random) : null;
     const retryAt = delayMs === null ? null : Date.now() + delayMs;
-    const startedAt = report.request?.startedAt ?? report.finishedAt;
-    const slotWaitMs = Math.max(0, startedAt - (this.askedAt ?? startedAt));
     const { attempt } = this;
     const { continues, page, outcome } = await persistAttempt(this.input, {
       kind: 'attempt',
       attempt,
       report,
-      slotWaitMs,
+      slotWaitMs: slotWaitMs(report, this.askedAt),
       retryAt,
     });
     this.request = null;
-    this.label.show(outcome);
-    this.outcome = outcome;
-    this.attempts = attempt;
-    this.summary = page;
+    this.showAttempt(outcome, page);
     if (!continues || retryAt === null) return false;
     await sleepUntil(retryAt, `retry ${attempt + 1} of ${attemptsBefore + retry.maximumAttempts}`);
     this.attempt += 1;
     this.internalCost = 0;
     this.askedAt = null;
     return true;
+  }
+
+  /** In the workflow's label and in its result. */
+  private showAttempt(outcome: Outcome, page: PageSummary | undefined): void {
+    this.label.show(outcome);
+    this.outcome = outcome;
+    this.attempts = this.attempt;
+    this.summary = page;
   }
 
   /** A wait that is not the page's fault. A long one gives up its place in the window. */

@@ -1,11 +1,17 @@
 /** Runs a fetch under a lease, and makes sure that the throttle learns what became of the lease. */
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  TemporalFailure,
+  TimeoutFailure,
+  TimeoutType,
+} from '@temporalio/common';
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { FetchResult } from '../../src/core/activities.ts';
 import { truncateSummary } from '../../src/core/format.ts';
 import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
 import { INTERNAL_COST } from '../../src/core/retry-policy.ts';
-import { fetchPage } from '../proxies.ts';
+import { fetchAndRecord, fetchPage } from '../proxies.ts';
 import type { GrantedSlot, SlotClient } from './slot-client.ts';
 
 /** Beyond the lease, connecting and the response: for a turn at the address, and for the reports. */
@@ -15,59 +21,71 @@ export async function fetchWithLease(
   { page, crawlId, settings }: PageInput,
   slots: SlotClient,
   { lease, ask, domain }: GrantedSlot,
-  { attempt, robotsHop }: { attempt: number; robotsHop: RobotsHop | null },
+  { attempt, robotsHop, askedAt }: { attempt: number; robotsHop: RobotsHop | null; askedAt: number },
 ): Promise<FetchResult> {
-  const releaseAs = (kind: 'unused' | 'lost') => slots.release(domain, lease.id, { use: { kind } });
+  // An earlier run of this workflow task, which was lost, may still fetch with a quick lease.
+  const whenUnused = lease.quick ? 'lost' : 'unused';
+  const release = (isUsed: boolean) =>
+    slots.release(domain, lease.id, { use: { kind: isUsed ? 'lost' : whenUnused } });
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) {
     // Granted at the moment of its cancellation: nothing else would release the lease.
-    await releaseAs('unused');
+    await release(false);
     await scope.cancelRequested;
   }
-  const leftMs = lease.startBy - Date.now();
+  const scheduledAt = Date.now();
+  const leftMs = lease.startBy - scheduledAt;
   if (leftMs <= 0) {
-    await releaseAs('unused');
+    await release(false);
     return { kind: 'refused', reason: 'its start window had passed' };
   }
   const { pageId, url, sitemap } = page;
   const { connectTimeoutMs, totalTimeoutMs } = settings.fetch;
+  const options = {
+    scheduleToStartTimeout: leftMs,
+    startToCloseTimeout: leftMs + connectTimeoutMs + totalTimeoutMs + SLACK_MS,
+    summary: truncateSummary(`fetch ${robotsHop?.url ?? url}`),
+  };
+  const input = {
+    crawlId,
+    pageId,
+    url,
+    attempt,
+    ...(sitemap && { sitemap }),
+    domain,
+    lease,
+    ask,
+    connectTimeoutMs,
+    robotsHop,
+  };
   try {
-    return await fetchPage.executeWithOptions(
-      {
-        scheduleToStartTimeout: leftMs,
-        startToCloseTimeout: leftMs + connectTimeoutMs + totalTimeoutMs + SLACK_MS,
-        heartbeatTimeout: settings.heartbeatMs,
-        summary: truncateSummary(`fetch ${robotsHop?.url ?? url}`),
-      },
-      [
-        {
-          crawlId,
-          pageId,
-          url,
-          attempt,
-          ...(sitemap && { sitemap }),
-          domain,
-          lease,
-          ask,
-          connectTimeoutMs,
-          robotsHop,
-        },
-      ],
-    );
+    if (lease.quick && isQuickKind(page, robotsHop)) {
+      const result = await fetchAndRecord.executeWithOptions(options, [{ ...input, scheduledAt, askedAt }]);
+      if (result.kind !== 'crowded') return result;
+    }
+    return await fetchPage.executeWithOptions({ ...options, heartbeatTimeout: settings.heartbeatMs }, [
+      input,
+    ]);
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
-    return handleDeadFetch(error, releaseAs);
+    return handleDeadFetch(error, release);
   }
+}
+
+/** What may be fetched within a workflow task. */
+export function isQuickKind({ sitemap }: PageInput['page'], robotsHop: RobotsHop | null): boolean {
+  return !sitemap && robotsHop === null;
 }
 
 /** The fetch ended without a result: its worker died or hung, or it threw something unexpected. */
 async function handleDeadFetch(
-  failure: ActivityFailure,
-  releaseAs: (kind: 'unused' | 'lost') => Promise<{ passed: boolean }>,
+  failure: unknown,
+  release: (isUsed: boolean) => Promise<{ passed: boolean }>,
 ): Promise<FetchResult> {
-  const { cause } = failure;
+  // Only a regular activity's failure is wrapped.
+  const cause = failure instanceof ActivityFailure ? failure.cause : failure;
+  if (!(cause instanceof TemporalFailure)) throw failure;
   const neverStarted = cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START;
-  const { passed } = await releaseAs(neverStarted ? 'unused' : 'lost');
+  const { passed } = await release(!neverStarted);
   if (isCancellation(failure)) throw failure;
   if (neverStarted) return { kind: 'refused', reason: 'no worker started the fetch in time' };
   const reason = cause instanceof ApplicationFailure ? cause.message : 'its worker stopped responding';

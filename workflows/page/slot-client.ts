@@ -2,7 +2,13 @@
 import { CancellationScope, setHandler, sleep, Trigger, workflowInfo } from '@temporalio/workflow';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
 import type { PageCarry, PageInput } from '../../src/core/page-input.ts';
-import type { Ask, Lease, LeaseReport } from '../../src/core/slot-protocol.ts';
+import {
+  type Ask,
+  LEAD_MS,
+  type Lease,
+  type LeaseReport,
+  MAX_STAY_MS,
+} from '../../src/core/slot-protocol.ts';
 import { askAgainSignal } from '../messages.ts';
 import { runStep } from '../run-step.ts';
 
@@ -12,6 +18,8 @@ export interface SlotRequest {
   atFront: boolean;
   /** The slot is of no use later than this after the first ask; null: wait for as long as it takes. */
   withinMs: number | null;
+  /** The fetch may be done within the workflow task that asks. */
+  mayStay: boolean;
 }
 
 export interface GrantedSlot {
@@ -36,9 +44,6 @@ export type SlotResult =
   /** The history is long enough: continue in a new run, with the same ticket. */
   | { kind: 'continue-as-new' };
 
-/** The fetch itself waits for the rest: a timer that fires late on a busy machine must not cost the slot. */
-const LEAD_MS = 1_000;
-
 export class SlotClient {
   private readonly firstRunId: string;
   private tickets: number;
@@ -61,7 +66,7 @@ export class SlotClient {
   }
 
   /** Returns a lease that is due, or the reason why there is none. Never called while a lease is held. */
-  async acquire({ withinMs, ...request }: SlotRequest): Promise<SlotResult> {
+  async acquire({ withinMs, mayStay, ...request }: SlotRequest): Promise<SlotResult> {
     if (this.open === null) {
       this.tickets += 1;
       this.open = { ...request, asks: 0, askedAt: Date.now() };
@@ -101,7 +106,8 @@ export class SlotClient {
             this.open = null;
             return timedOut;
           }
-          const isDue = await this.sleepUntil(lease.notBefore - LEAD_MS, `slot for ${domain}`);
+          const isNear = answer.stays && mayStay && lease.notBefore - Date.now() <= MAX_STAY_MS;
+          const isDue = isNear || (await this.sleepUntil(lease.notBefore - LEAD_MS, `slot for ${domain}`));
           if (!isDue) break;
           this.reserved = null;
           this.open = null;
@@ -148,7 +154,12 @@ export class SlotClient {
     this.woken = new Trigger();
     // A local activity, although it waits for another workflow: throttles have a worker of their own and answer at once.
     const summary = `slot for ${domain}${asks > 1 ? `, ask ${asks}` : ''}`;
-    return runStep('acquireSlot', summary, { pageId, domain, ask, asks });
+    return runStep('acquireSlot', summary, { pageId, domain, ask, asks, ...this.waitedForTask(asks) });
+  }
+
+  private waitedForTask(asks: number): { waitedMs?: number } {
+    const isFirst = asks === 1 && this.tickets === 1 && this.input.page.nextAt === null;
+    return isFirst ? { waitedMs: Date.now() - workflowInfo().startTime.getTime() } : {};
   }
 
   /** false: the page is to ask again instead. */

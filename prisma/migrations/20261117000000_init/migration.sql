@@ -99,7 +99,7 @@ CREATE TABLE "domains" (
     "name" TEXT NOT NULL,
     "epoch" INTEGER NOT NULL DEFAULT 0,
     "revision" INTEGER NOT NULL DEFAULT 0,
-    "gate" JSONB NOT NULL DEFAULT '{"lastStart": null, "delayUntil": 0, "open": [], "givenUp": []}',
+    "gate" JSONB NOT NULL DEFAULT '{"lastStart": null, "delayUntil": 0, "open": [], "spent": []}',
     "valid_from" INTEGER NOT NULL DEFAULT 0,
     "min_gap_ms" INTEGER NOT NULL DEFAULT 0,
     "delay_min_ms" INTEGER,
@@ -330,6 +330,9 @@ CREATE INDEX "requests_address_block_sent_at_idx" ON "requests"("address_block",
 
 -- CreateIndex
 CREATE INDEX "requests_crawl_id_idx" ON "requests"("crawl_id");
+
+-- CreateIndex
+CREATE INDEX "links_in" ON "links" USING HASH ("url_hash");
 
 -- CreateIndex
 CREATE INDEX "orders_given_at_id_idx" ON "orders"("given_at", "id");

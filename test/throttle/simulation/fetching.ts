@@ -1,6 +1,6 @@
 /** The fetch activity, and a log of the requests that were really sent. */
 
-import { type Entry, type EntryEnd, enter, leave, started } from '../../../src/core/gate.ts';
+import { type Entry, type EntryEnd, enter, leave, type Reporter, started } from '../../../src/core/gate.ts';
 import { type Ask, type Lease, type LeaseUse, type Release, release } from '../../../src/throttle/index.ts';
 import { type ClockReading, elapsedAtLeastMs, elapsedAtMostMs } from '../../../src/worker/clocks.ts';
 import { startedNow } from '../support.ts';
@@ -31,7 +31,11 @@ export interface Written {
   errorMs: number;
 }
 
-export type FetchEnd = 'fetched' | 'refused' | 'unreachable';
+/** `spent`: another run of the same task has used the lease, or may have. */
+export type FetchEnd = 'fetched' | 'refused' | 'unreachable' | 'spent';
+
+/** A lease in the hands of one run of its task. */
+type UsedLease = Lease & Pick<Entry, 'passId'>;
 
 /** The row as a machine knows it. It may have changed since. */
 interface Reading {
@@ -57,6 +61,7 @@ export class Wire {
   readonly #host: Host;
   readonly #store: Store;
   readonly #site: Site;
+  #fetches = 0;
   /** Why the gate refused requests. */
   readonly refusals = new Set<string>();
   /** How often a request had to wait at the gate. */
@@ -75,7 +80,9 @@ export class Wire {
   }
 
   /** The row is read together with other things, some time before it is needed. */
-  fetch(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+  fetch(machine: Machine, granted: Lease, ended: (end: FetchEnd) => void): void {
+    this.#fetches += 1;
+    const lease = { ...granted, passId: `run ${this.#fetches}` };
     this.#read(
       machine,
       (reading) => {
@@ -104,7 +111,7 @@ export class Wire {
 
   #enter(
     machine: Machine,
-    lease: Lease,
+    lease: UsedLease,
     ended: (end: FetchEnd) => void,
     { known, waitedMs }: { known: Reading | null; waitedMs: number },
   ): void {
@@ -119,7 +126,7 @@ export class Wire {
     };
     const again = () => this.#enter(machine, lease, ended, { known: null, waitedMs });
     const fail = () => {
-      this.leave(machine, lease, { kind: 'unused' });
+      this.leave(machine, reporterOf(lease), { kind: 'unused' });
       refuse('no database');
     };
     const decide = (reading: Reading) => {
@@ -142,6 +149,10 @@ export class Wire {
       }
       // A refusal may be outdated.
       if (reading === known) return again();
+      if (verdict.kind === 'spent') {
+        this.refusals.add('spent');
+        return ended('spent');
+      }
       return verdict.kind === 'void' ? refuse(verdict.reason) : waitFor(BUSY_RETRY_MS, 'busy', null);
     };
     if (known !== null) decide(known);
@@ -151,7 +162,7 @@ export class Wire {
   /** Tells the gate what became of a request: again and again, until it is done or the machine dies. */
   leave(
     machine: Machine,
-    lease: Lease,
+    reporter: Reporter,
     end: EntryEnd,
     known: Reading | null = null,
     at = machine.read(),
@@ -159,11 +170,11 @@ export class Wire {
     // Before the row's time is read: what passes in between makes the start look later, never earlier.
     const sofar =
       end.kind === 'started' ? { ...end, agoMs: end.agoMs + elapsedAtLeastMs(at, machine.read()) } : end;
-    const again = () => machine.after(500, () => this.leave(machine, lease, end, null, at));
+    const again = () => machine.after(500, () => this.leave(machine, reporter, end, null, at));
     const update = () =>
       this.#store.update(
         machine,
-        ({ gate, now }) => leave(gate, lease.id, sofar, now),
+        ({ gate, now }) => leave(gate, reporter, sofar, now),
         () => {},
         again,
       );
@@ -173,7 +184,7 @@ export class Wire {
     }
     const { row, before } = known;
     const elapsedMs = elapsedAtMostMs(before, machine.read());
-    const left = leave(row.gate, lease.id, sofar, row.now + elapsedMs);
+    const left = leave(row.gate, reporter, sofar, row.now + elapsedMs);
     this.#store.query(
       machine,
       () => this.#store.write(row.revision, left),
@@ -204,19 +215,20 @@ export class Wire {
     world.send(() => this.#host.signal((state, now) => release(state, report, now, world.random)));
   }
 
-  #pass(row: Row, lease: Lease, gate: Row['gate']): boolean {
+  #pass(row: Row, lease: UsedLease, gate: Row['gate']): boolean {
     const { rules } = this.#store;
     if (!this.#store.write(row.revision, gate)) return false;
     this.#host.checkEntry(lease, rules, gate, this.running());
     return true;
   }
 
-  #entryOf(lease: Lease): Entry {
+  #entryOf(lease: UsedLease): Entry {
     const { origin, delay, concurrency, maxFetchMs } = this.#askOf(lease);
-    const { id: leaseId, version, minGapMs } = lease;
+    const { id: leaseId, passId, version, minGapMs } = lease;
     const startWithinMs = START_WITHIN_MS;
     return {
       leaseId,
+      passId,
       origin,
       version,
       minGapMs,
@@ -231,7 +243,7 @@ export class Wire {
     return row.now + elapsedAtMostMs(before, machine.read()) <= openedAt + START_WITHIN_MS;
   }
 
-  #whenOpened(machine: Machine, lease: Lease, passed: Passed, ended: (end: FetchEnd) => void): void {
+  #whenOpened(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): void {
     const { openedAt, reading } = passed;
     const waitMs = openedAt - reading.row.now - elapsedAtLeastMs(reading.after, machine.read());
     if (waitMs > 0) machine.after(Math.ceil(waitMs), () => this.#whenOpened(machine, lease, passed, ended));
@@ -239,9 +251,9 @@ export class Wire {
   }
 
   /** Each request has its own connection here. That takes time, so the time is checked again once it is connected. */
-  #connect(machine: Machine, lease: Lease, passed: Passed, ended: (end: FetchEnd) => void): void {
+  #connect(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): void {
     if (!this.#isInTime(machine, passed)) {
-      this.leave(machine, lease, { kind: 'unused' });
+      this.leave(machine, reporterOf(lease), { kind: 'unused' });
       this.report(machine, lease, { kind: 'unused' });
       ended('refused');
       return;
@@ -254,14 +266,14 @@ export class Wire {
     }
     machine.after(this.#site.connectingMs(), () => {
       if (this.#write(machine, lease, passed, ended)) return;
-      this.leave(machine, lease, { kind: 'started', agoMs: 0 });
+      this.leave(machine, reporterOf(lease), { kind: 'started', agoMs: 0 });
       this.report(machine, lease, startedNow('unknown'));
       ended('refused');
     });
   }
 
   /** In the same tick as the check. false: it was too late. */
-  #write(machine: Machine, lease: Lease, passed: Passed, ended: (end: FetchEnd) => void): boolean {
+  #write(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): boolean {
     if (!this.#isInTime(machine, passed)) return false;
     const at = machine.read();
     const { gapMs, openedAt, reading } = passed;
@@ -274,9 +286,9 @@ export class Wire {
     return true;
   }
 
-  #failToConnect(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void): void {
+  #failToConnect(machine: Machine, lease: UsedLease, ended: (end: FetchEnd) => void): void {
     machine.after(this.#world.chance(0.5) ? 5 : 5_000, () => {
-      this.leave(machine, lease, { kind: 'started', agoMs: 0 });
+      this.leave(machine, reporterOf(lease), { kind: 'started', agoMs: 0 });
       this.report(machine, lease, startedNow('unreachable', { durationMs: 5, error: 'Refused.' }));
       ended('unreachable');
     });
@@ -288,7 +300,7 @@ export class Wire {
     return granted.ask;
   }
 
-  #receive(machine: Machine, lease: Lease, known: Reading, ended: (end: FetchEnd) => void): void {
+  #receive(machine: Machine, lease: UsedLease, known: Reading, ended: (end: FetchEnd) => void): void {
     const world = this.#world;
     const wroteAt = machine.read();
     const { concurrency, maxFetchMs } = this.#askOf(lease);
@@ -298,7 +310,7 @@ export class Wire {
       const agoMs = this.#agoMs(machine, wroteAt);
       this.#store.update(
         machine,
-        ({ gate, now }) => started(gate, lease.id, agoMs, now),
+        ({ gate, now }) => started(gate, reporterOf(lease), agoMs, now),
         () => {},
         () => {},
       );
@@ -306,7 +318,12 @@ export class Wire {
     machine.after(durationMs, () => {
       this.#running.delete(lease.id);
       const agoMs = this.#agoMs(machine, wroteAt);
-      this.leave(machine, lease, { kind: 'started', agoMs, closeMs: world.oneOf(0, 1_000) }, known);
+      this.leave(
+        machine,
+        reporterOf(lease),
+        { kind: 'started', agoMs, closeMs: world.oneOf(0, 1_000) },
+        known,
+      );
       const copies = world.fault(0.1) ? 2 : 1;
       for (let n = 0; n < copies; n += 1) this.#reportResponse(machine, lease, wroteAt, durationMs);
       ended('fetched');
@@ -334,6 +351,10 @@ export class Wire {
     if (this.#world.fault(0.03)) return this.#world.oneOf(-5_000, 1e15, Number.NaN);
     return elapsedAtLeastMs(wroteAt, machine.read());
   }
+}
+
+function reporterOf({ id: leaseId, passId }: UsedLease): Reporter {
+  return { leaseId, passId };
 }
 
 function isExact({ before, after }: Reading, now: ClockReading): boolean {

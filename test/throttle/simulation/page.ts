@@ -1,13 +1,14 @@
 /** A CrawlPage that needs one request. It asks, sleeps until its slot, passes its lease to a worker, and starts over if that fails. */
+import { LEAD_MS, MAX_STAY_MS } from '../../../src/core/slot-protocol.ts';
 import type { Ask, Lease, SlotAnswer } from '../../../src/throttle/index.ts';
-import type { Wire } from './fetching.ts';
+import type { FetchEnd, Wire } from './fetching.ts';
 import type { Host, Receiver } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
 
-/** How long the fetch itself may wait for its slot. */
-const LEAD_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
+/** After this time the server repeats a workflow task that nobody has extended. */
+const TASK_TIMEOUT_MS = 10_000;
 /** The activity that asks is retried after this time. */
 const ASK_TIMEOUT_MS = 5_000;
 const REFUSALS_BEFORE_PAUSE = 3;
@@ -98,7 +99,8 @@ export class Page implements Receiver {
     switch (answer.kind) {
       case 'granted':
         this.#lease = answer.lease;
-        this.#sleepUntil(answer.lease.notBefore - LEAD_MS, () => this.#passOn(answer.lease));
+        if (this.#stays(answer.lease)) this.#passOn(answer.lease);
+        else this.#sleepUntil(answer.lease.notBefore - LEAD_MS, () => this.#passOn(answer.lease));
         break;
       case 'later':
         this.#sleepUntil(answer.retryAt, () => this.#ask());
@@ -108,6 +110,11 @@ export class Page implements Receiver {
         this.#state = 'idle';
         if (!answer.givenUp) this.#world.after(answer.retryAt - this.#world.now, () => this.wantSlot());
     }
+  }
+
+  /** Waits for its slot within the workflow task. */
+  #stays({ quick, notBefore }: Lease): boolean {
+    return quick && notBefore - this.#world.serverNow <= MAX_STAY_MS && this.#world.chance(0.8);
   }
 
   #sleepUntil(at: number, wake: () => void): void {
@@ -123,13 +130,22 @@ export class Page implements Receiver {
   /** A step of the page, which is retried until it is done. */
   #giveBack(lease: Lease): void {
     const machine = this.#anyMachine();
-    this.#wire.leave(machine, lease, { kind: 'unused' });
+    this.#leave(machine, lease, 'unused');
     this.#wire.report(machine, lease, { kind: 'unused' });
+  }
+
+  /** The page knows its lease, but not which run of a task has used it. */
+  #leave(machine: Machine, { id: leaseId }: Lease, kind: 'unused' | 'lost'): void {
+    this.#wire.leave(machine, { leaseId, passId: null }, { kind });
   }
 
   #passOn(lease: Lease): void {
     const world = this.#world;
     this.#state = 'fetching';
+    if (lease.quick) {
+      this.#runTask(lease, world.serverNow);
+      return;
+    }
     const inQueueMs = world.fault(0.08) ? world.between(0, 40_000) : world.between(1, 60);
     const leftMs = lease.startBy - world.now;
     const scheduledAt = world.serverNow;
@@ -144,6 +160,46 @@ export class Page implements Receiver {
     world.after(inQueueMs, () => this.#begin(lease, scheduledAt));
   }
 
+  /** Fetches within a workflow task. One that is lost with its machine, or whose completion is lost, is repeated with the same lease. */
+  #runTask(lease: Lease, scheduledAt: number): void {
+    const world = this.#world;
+    if (world.serverNow >= lease.startBy) {
+      // A run that was lost may still fetch.
+      this.#giveUp(lease);
+      return;
+    }
+    const machine = this.#anyMachine();
+    const { run } = machine;
+    const isAlive = () => machine.run === run && !machine.frozen;
+    let [over, isFetching] = [false, true];
+    const watch = () => {
+      if (over) return;
+      if (isAlive() && isFetching && !world.fault(0.2)) return world.after(TASK_TIMEOUT_MS, watch);
+      over = true;
+      this.#runTask(lease, scheduledAt);
+    };
+    machine.after(Math.max(0, lease.notBefore - scheduledAt) * (1 + 5e-4), () => {
+      this.#wire.fetch(machine, lease, (end) => {
+        isFetching = false;
+        world.after(world.between(1, 50), () => {
+          if (over || !isAlive() || world.fault(0.1)) return;
+          over = true;
+          if (end === 'spent') this.#giveUp(lease);
+          else this.#fetched(end);
+        });
+      });
+    });
+    world.after(TASK_TIMEOUT_MS, watch);
+  }
+
+  /** Nobody knows what became of the lease. */
+  #giveUp(lease: Lease): void {
+    const step = this.#anyMachine();
+    this.#leave(step, lease, 'lost');
+    if (this.#world.chance(0.8)) this.#wire.report(step, lease, { kind: 'lost' });
+    this.wantSlot();
+  }
+
   #begin(lease: Lease, scheduledAt: number): void {
     const world = this.#world;
     const machine = this.#anyMachine();
@@ -153,10 +209,7 @@ export class Page implements Receiver {
       if (over) return;
       if (machine.run === run && !machine.frozen) return world.after(HEARTBEAT_MS, watch);
       over = true;
-      const step = this.#anyMachine();
-      this.#wire.leave(step, lease, { kind: 'lost' });
-      if (world.chance(0.8)) this.#wire.report(step, lease, { kind: 'lost' });
-      this.wantSlot();
+      this.#giveUp(lease);
     };
     machine.after(Math.max(0, lease.notBefore - scheduledAt) * (1 + 5e-4), () => {
       this.#wire.fetch(machine, lease, (end) =>
@@ -170,7 +223,7 @@ export class Page implements Receiver {
     world.after(HEARTBEAT_MS, watch);
   }
 
-  #fetched(end: 'fetched' | 'refused' | 'unreachable'): void {
+  #fetched(end: FetchEnd): void {
     const world = this.#world;
     if (end === 'fetched') this.closed = true;
     else if (end === 'unreachable') world.after(world.between(1_000, 30_000), () => this.wantSlot());

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { QuickFetches } from '../../src/worker/quick-fetches.ts';
+
+/** Returns how many of so many could begin. */
+function beginAll(fetches: QuickFetches, count: number): number {
+  return Array.from({ length: count }, () => fetches.begin()).filter(Boolean).length;
+}
+
+test('pages may stay until their slots while there is room, and fetch for longer than that', () => {
+  const fetches = new QuickFetches();
+  beginAll(fetches, 149);
+  expect(fetches.hasRoom).toBe(true);
+  fetches.begin();
+  expect(fetches.hasRoom).toBe(false);
+  expect(beginAll(fetches, 100)).toBe(50);
+  fetches.end();
+  expect(beginAll(fetches, 2)).toBe(1);
+});
+
+test('no page stays with a worker that stops', () => {
+  const fetches = new QuickFetches();
+  expect(fetches.stopping.aborted).toBe(false);
+  fetches.stop();
+  expect(fetches.hasRoom).toBe(false);
+  expect(fetches.stopping.aborted).toBe(true);
+});
