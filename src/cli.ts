@@ -1,5 +1,8 @@
-#!/usr/bin/env node
-/** Entry point of the `amble` command; the code is in src/cli. */
+#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=4
+/**
+ * Entry point of the `amble` command; the code is in src/cli. The options above save a third of the memory of a worker, which has many
+ * threads. They cannot be set while a process runs.
+ */
 import { main } from './cli/main.ts';
 
 // Exits even if a native thread or a socket is still open: by now everything that matters has been closed.

@@ -2,6 +2,7 @@
 
 import { type AmbleConfig, BadInput, loadConfig, type TuningChanges } from '../config/index.ts';
 import { quoteForShell } from '../core/format.ts';
+import { isReadByPeople, writeMessagesAsLog } from './terminal.ts';
 
 export interface CommonOptions {
   home?: string;
@@ -21,6 +22,13 @@ export function configFor(
     flags: Object.fromEntries(given),
     ...(tuning && { tuning }),
   });
+}
+
+/** For commands that stay: where a program reads their log, all that they write there is log. */
+export function configForProcess(options: CommonOptions, flags?: Record<string, unknown>): AmbleConfig {
+  const config = configFor(options, flags);
+  if (!isReadByPeople(config.logFormat)) writeMessagesAsLog();
+  return config;
 }
 
 /** A command to copy and paste, with the options that lead to the same home. */

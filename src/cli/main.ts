@@ -5,6 +5,8 @@ import { buildProgram } from './program.ts';
 import { EXIT, type ExitCode, errorSentence, writeErr } from './terminal.ts';
 
 export async function main(argv: readonly string[]): Promise<ExitCode> {
+  // gRPC causes one with each address of Temporal that is an IP address with TLS. Whoever runs Amble can do nothing about it.
+  process.noDeprecation = true;
   let code: ExitCode = EXIT.ok;
   const program = buildProgram((exitCode) => {
     code = exitCode;
@@ -15,9 +17,9 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
-    writeErr(`amble: ${errorSentence(error)}`);
+    writeErr(`amble: ${errorSentence(error)}`, 'error');
     if (process.env.AMBLE_LOG_LEVEL === 'debug' && error instanceof Error)
-      for (const line of error.stack?.split('\n') ?? []) writeErr(line);
+      for (const line of error.stack?.split('\n') ?? []) writeErr(line, 'error');
     return error instanceof BadInput ? EXIT.badInput : EXIT.failed;
   }
 }

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { AmbleConfig } from '../config/index.ts';
 import { codeOf } from '../core/errors.ts';
 import { escapeControls } from '../core/format.ts';
 import { createRedactor, secretsIn } from '../core/redact.ts';
@@ -39,8 +40,28 @@ export async function writeOutAll(lines: AsyncIterable<string>): Promise<void> {
 /** Errors of libraries may quote what they were given. */
 const redact = createRedactor(secretsIn(process.env));
 
-export function writeErr(line: string): void {
-  process.stderr.write(`${escapeControls(redact(line))}\n`);
+/** Of a log on standard error. */
+export function isReadByPeople(logFormat: AmbleConfig['logFormat']): boolean {
+  return logFormat === 'auto' ? process.stderr.isTTY === true : logFormat === 'text';
+}
+
+/** As in the log, which is written by pino. */
+const LEVELS = { info: 30, error: 50 } as const;
+
+let inLog = false;
+
+/** From now on messages are lines of the log, which a program reads. */
+export function writeMessagesAsLog(): void {
+  inLog = true;
+}
+
+export function writeErr(line: string, level: keyof typeof LEVELS = 'info'): void {
+  const message = redact(line);
+  const { pid } = process;
+  const written = inLog
+    ? JSON.stringify({ level: LEVELS[level], time: Date.now(), pid, msg: message })
+    : message;
+  process.stderr.write(`${escapeControls(written)}\n`);
 }
 
 /** Whether a person can read what is written and answer it. */

@@ -37,13 +37,13 @@ export function storedGap({ delay, crawlDelays, backoffMs }: StoredDomain): Desc
   return gaps.reduce((longest, gap) => (gap.gapMs > longest.gapMs ? gap : longest));
 }
 
-export function describeDomainState({ live, known }: DomainReport, now: Date): string {
+export function describeDomainState({ live, known, unanswered }: DomainReport, now: Date): string {
   if (live === null) {
     if (known?.stored.paused) return 'paused';
     const until = known?.stored.blockedUntil ?? 0;
     if (until > now.getTime()) return `blocked until ${formatClock(until, now)}`;
     const outages = Object.values(known?.stored.outages ?? {});
-    if (outages.length === 0) return 'idle';
+    if (outages.length === 0) return unanswered ? 'unknown' : 'idle';
     const lastRetryAt = Math.max(...outages.map((outage) => outage.until));
     return lastRetryAt > now.getTime()
       ? `down until ${formatClock(lastRetryAt, now)}`

@@ -3,7 +3,7 @@ import { formatClock, formatDuration, formatIn, formatPlural, ordinal } from '..
 import type { RobotsHop } from '../core/page-input.ts';
 import type { RecordedOrder } from '../storage/orders.ts';
 import { MAX_COUNTED_BEFORE, type PageReport } from '../storage/reports/page-report.ts';
-import type { PageSlot, ThrottleView } from '../throttle/view.ts';
+import { nextSlotAt, type PageSlot, type ThrottleView } from '../throttle/view.ts';
 import { originOf } from '../urls/index.ts';
 import { describePause, findDomainBlock, GAP_REASONS } from './describe-domain.ts';
 import type { DomainReport } from './domains.ts';
@@ -39,7 +39,7 @@ export function describePage(report: PageReport, context: PageContext, now: Date
     case 'Waiting':
       return stopped ?? describeWaiting(report, now);
     case 'Queued':
-      if (slot?.slot.kind === 'granted') return describeSlot(page, slot, now);
+      if (slot?.slot.kind === 'granted' && !crawl.stoppedBy) return describeSlot(page, slot, now);
       if (stopped !== null) return stopped;
       if (slot?.slot.kind === 'waiting') return describeSlot(page, slot, now);
       if (page.nextAttemptAt !== null && page.nextAttemptAt > now) return describeWaiting(report, now);
@@ -60,7 +60,8 @@ export function describePage(report: PageReport, context: PageContext, now: Date
 }
 
 /** null: the crawl is running. */
-function crawlStopped({ status, pausedBy }: PageReport['crawl']): string | null {
+function crawlStopped({ status, pausedBy, stoppedBy }: PageReport['crawl']): string | null {
+  if (stoppedBy) return `everything is stopped ${describePause(stoppedBy)}.`;
   if (status === 'Paused')
     return pausedBy ? `the crawl is paused ${describePause(pausedBy)}.` : 'the crawl is paused.';
   return status === 'Cancelling' ? 'the crawl is being cancelled.' : null;
@@ -102,7 +103,8 @@ function domainClause(page: PageReport['page'], domain: DomainReport | null, now
   if (block) return `; ${block.origin ?? 'the domain'} ${block.predicate}`;
   const live = domain?.live;
   if (!live || live.gapMs === 0) return '.';
-  const next = live.nextSlotAt === null ? '' : `; next slot ${formatIn(live.nextSlotAt, now)}`;
+  const nextAt = nextSlotAt(live, now);
+  const next = nextAt === null ? '' : `; next slot ${formatIn(nextAt, now)}`;
   return `${next}; ${gapClause(live)}`;
 }
 

@@ -14,6 +14,8 @@ export interface DomainReport {
   domain: string;
   /** null: its throttle is not running, or no worker answers for it. */
   live: ThrottleView | null;
+  /** Its throttle may be running, but has not answered yet. */
+  unanswered?: boolean;
   /** null: no crawl has requested anything from this domain yet. */
   known: KnownDomain | null;
   /** Who paused it, and why. Of a paused one. */

@@ -7,7 +7,7 @@ import { type RowOperation, requestSweep } from './crawl-orders.ts';
 import { CrawlConflict, UnknownCrawl } from './errors.ts';
 
 /** Longer than any URL that a crawl accepts by default. */
-const MAX_PATTERN_LENGTH = 2_000;
+export const MAX_PATTERN_LENGTH = 2_000;
 
 /** As in the settings of a crawl: see src/urls/pattern.ts. */
 export function parsePattern(typed: string): string {

@@ -16,6 +16,7 @@ import { findCrawl } from '../storage/crawls.ts';
 import type { Database } from '../storage/database.ts';
 import { readRemaining } from '../storage/reports/remaining.ts';
 import { type OpenCrawl, readOpenCrawls } from '../storage/reports/silent-crawls.ts';
+import { readStop } from '../storage/stop.ts';
 import { readWorkers } from '../storage/workers.ts';
 
 export interface HealthReport extends HealthFacts {
@@ -42,18 +43,19 @@ export async function readHealth(sources: HealthSources, now: Date): Promise<Hea
       : attempt(() => readBacklog(client, config)),
     readContentStore(config.contentStore),
   ]);
-  const { clockOffsetMs, databaseBytes, workers, crawls } = 'value' in database ? database.value : NOTHING;
+  const { clockOffsetMs, databaseBytes, workers, crawls, stop } =
+    'value' in database ? database.value : NOTHING;
   const facts: HealthFacts = {
     postgresError: 'error' in database ? database.error : null,
     temporalError: 'error' in temporal ? temporal.error : null,
     contentStore,
-    ...{ clockOffsetMs, databaseBytes, workers, crawls },
+    ...{ clockOffsetMs, databaseBytes, workers, crawls, stop },
     backlog: 'value' in temporal ? temporal.value : null,
   };
   return { ...facts, findings: findProblems(facts, now) };
 }
 
-const NOTHING = { clockOffsetMs: null, databaseBytes: null, workers: null, crawls: null };
+const NOTHING = { clockOffsetMs: null, databaseBytes: null, workers: null, crawls: null, stop: null };
 
 async function attempt<T>(read: () => Promise<T>): Promise<{ value: T } | { error: string }> {
   try {
@@ -68,12 +70,12 @@ async function readDatabase(db: Database, now: Date) {
   const [row] = await db.$queryRaw<{ at: Date; bytes: number }[]>`
     SELECT clock_timestamp() AS at, pg_database_size(current_database())::float8 AS bytes`;
   const answeredAt = Date.now();
-  const [workers, open] = await Promise.all([readWorkers(db), readOpenCrawls(db)]);
+  const [workers, open, stop] = await Promise.all([readWorkers(db), readOpenCrawls(db), readStop(db)]);
   return {
     // Between both readings of our own clock.
     clockOffsetMs: row ? (askedAt + answeredAt) / 2 - row.at.getTime() : null,
     databaseBytes: row?.bytes ?? null,
-    workers,
+    ...{ workers, stop },
     crawls: await Promise.all(
       open.map(async (crawl) => ({ ...crawl, waitsFor: await whatItWaitsFor(db, crawl, now) })),
     ),

@@ -76,7 +76,7 @@ export async function readCrawlReport(
     done,
     open: OPEN_STATUSES.reduce((sum, status) => sum + progress.pages[status], 0),
     samples: thinOut(grown, MAX_SAMPLES),
-    projection: isOpen ? project(grown) : null,
+    projection: isOpen ? project(grown, end?.remainingMs ?? 0) : null,
     end: end && { ...end, domains: end.domains.slice(0, MAX_DOMAINS) },
     causes,
     ledger: toLedger(links),

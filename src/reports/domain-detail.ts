@@ -1,5 +1,6 @@
 /** Everything that is on record about one domain, for its page. */
-import { parseRobots, rulesFor } from '../robots/index.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { rulesFor } from '../robots/index.ts';
 import type { Database } from '../storage/database.ts';
 import { type PastRequest, readRequestHistory } from '../storage/reports/request-history.ts';
 import type { Period } from '../storage/reports/requests.ts';
@@ -18,17 +19,20 @@ export interface DomainDetail {
   violations: Violation[];
 }
 
-export interface RobotsSummary extends Omit<OriginRobots, 'versions'> {
+export interface RobotsSummary extends Omit<OriginRobots, 'versions'>, RulesInForce {
+  /** When each version was stored, the latest first. */
+  versions: Date[];
+  /** From the version before to the one in force. null: there is no earlier one, or they are too long or too different. */
+  change: RobotsDiff | null;
+}
+
+export interface RulesInForce {
   /** The rules in force, cut. null: there is no robots.txt, or none was read. */
   text: string | null;
   /** `Allow` and `Disallow` lines as we understand them for our token, the first of them. */
   rules: string[];
   /** For our token. null: none. */
   crawlDelayMs: number | null;
-  /** When each version was stored, the latest first. */
-  versions: Date[];
-  /** From the version before to the one in force. null: there is no earlier one, or they are too different. */
-  change: RobotsDiff | null;
 }
 
 const MAX_TEXT = 10_000;
@@ -49,21 +53,42 @@ export async function readDomainDetail(
   return {
     domain,
     requests,
-    robots: robots.map((one) => summariseRobots(one, options.token)),
+    robots: await forEachOrigin(robots, options.token, summariseRobots),
     proof: summariseProof(proof),
     violations: proof.proof.violations.slice(0, MAX_VIOLATIONS),
   };
 }
 
-export function summariseRobots({ versions, ...robots }: OriginRobots, token: string): RobotsSummary {
+function summariseRobots(robots: OriginRobots, rules: RulesInForce): RobotsSummary {
+  const { versions, ...rest } = robots;
   const [current, previous] = versions;
-  const text = current?.body ?? null;
   return {
-    ...robots,
-    text: text?.slice(0, MAX_TEXT) ?? null,
-    rules: text === null ? [] : rulesFor(text, token).slice(0, MAX_RULES),
-    crawlDelayMs: text === null ? null : parseRobots(text, { origin: robots.origin, token }).crawlDelayMs,
+    ...rest,
+    ...rules,
     versions: versions.map(({ since }) => since),
-    change: current && previous ? diffRobots(previous.body ?? '', text ?? '') : null,
+    change: current && previous ? diffRobots(previous.body ?? '', current.body ?? '') : null,
   };
+}
+
+/**
+ * One after the other: a worker may run in this process, and a site can have several robots.txt that take long to read.
+ */
+export async function forEachOrigin<T>(
+  robots: readonly OriginRobots[],
+  token: string,
+  summarise: (one: OriginRobots, rules: RulesInForce) => T,
+): Promise<T[]> {
+  const summaries: T[] = [];
+  for (const one of robots) {
+    summaries.push(summarise(one, rulesInForce(one, token)));
+    await nextTurn();
+  }
+  return summaries;
+}
+
+function rulesInForce({ versions }: OriginRobots, token: string): RulesInForce {
+  const text = versions[0]?.body ?? null;
+  if (text === null) return { text, rules: [], crawlDelayMs: null };
+  const { rules, crawlDelayMs } = rulesFor(text, token);
+  return { text: text.slice(0, MAX_TEXT), rules: rules.slice(0, MAX_RULES), crawlDelayMs };
 }

@@ -1,5 +1,6 @@
 /** What is wrong with an installation, and what to do about it. */
 import { formatDuration, formatPlural } from '../core/format.ts';
+import { describeOrigin, type OrderOrigin } from '../core/order.ts';
 import type { OpenCrawl } from '../storage/reports/silent-crawls.ts';
 import type { SeenWorker } from '../storage/workers.ts';
 
@@ -21,6 +22,8 @@ export interface HealthFacts {
   /** Tasks that wait for a worker, by task queue. */
   backlog: { queue: string; tasks: number; oldestMs: number }[] | null;
   crawls: (OpenCrawl & { waitsFor: string | null })[] | null;
+  /** The order that stopped everything. null: nothing is stopped, or it could not be read. */
+  stop: OrderOrigin | null;
 }
 
 export interface Finding {
@@ -46,7 +49,9 @@ export function findProblems(facts: HealthFacts, now: Date): Finding[] {
   return [
     ...dependencyFindings(facts),
     ...workerFindings(facts),
-    ...(facts.crawls?.flatMap((crawl) => stalled(crawl, now)) ?? []),
+    ...(facts.stop === null
+      ? (facts.crawls?.flatMap((crawl) => stalled(crawl, now)) ?? [])
+      : [warn(`Everything is stopped ${describeOrigin(facts.stop)}.`, 'To resume: "amble resume-all".')]),
   ];
 }
 

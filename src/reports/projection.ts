@@ -5,7 +5,7 @@ export interface Projection {
   /** Pages found and done per second, lately. */
   foundRate: number;
   doneRate: number;
-  /** When found and done meet if both rates stay as they are. null: they do not. */
+  /** When found and done meet if both rates stay as they are, or later if politeness asks for it. null: they do not. */
   endsInMs: number | null;
   /** The frontier grows faster than it is worked off. */
   isGrowing: boolean;
@@ -20,8 +20,11 @@ const MIN_RECENT_MS = 60_000;
 /** A crawl begins with a burst of links: until it is this old, nothing can be said. */
 const MIN_AGE_MS = 2 * MIN_RECENT_MS;
 
-/** `samples` in order of time, the present at the end. null: the crawl is too young. */
-export function project(samples: readonly CrawlSample[]): Projection | null {
+/**
+ * `samples` in order of time, the present at the end. `atLeastMs`: what politeness allows, which is longer than lately if a fast
+ * domain has just been done. null: the crawl is too young.
+ */
+export function project(samples: readonly CrawlSample[], atLeastMs = 0): Projection | null {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) return null;
   const ageMs = last.at.getTime() - first.at.getTime();
@@ -36,7 +39,7 @@ export function project(samples: readonly CrawlSample[]): Projection | null {
   return {
     foundRate,
     doneRate,
-    endsInMs: open === 0 ? 0 : closing > 0 ? (open / closing) * 1_000 : null,
+    endsInMs: open === 0 ? 0 : closing > 0 ? Math.max((open / closing) * 1_000, atLeastMs) : null,
     isGrowing: open > 0 && foundRate > doneRate,
   };
 }

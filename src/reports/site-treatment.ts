@@ -3,8 +3,8 @@ import type { Database } from '../storage/database.ts';
 import { readDomain } from '../storage/domains.ts';
 import { type PastRequest, readRequestHistory } from '../storage/reports/request-history.ts';
 import type { Period } from '../storage/reports/requests.ts';
-import { readRobotsVersions } from '../storage/reports/robots-versions.ts';
-import { type RobotsSummary, summariseRobots } from './domain-detail.ts';
+import { type OriginRobots, readRobotsVersions } from '../storage/reports/robots-versions.ts';
+import { forEachOrigin, type RulesInForce } from './domain-detail.ts';
 import { type ProofSummary, proveDomain, summariseProof } from './domain-proof.ts';
 
 export interface SiteTreatment {
@@ -18,7 +18,7 @@ export interface SiteTreatment {
   waitsUntil: Date | null;
   /** The last ones, the latest first. */
   requests: Pick<PastRequest, 'startedAt' | 'statusCode' | 'gapMs' | 'purpose'>[];
-  robots: Pick<RobotsSummary, 'origin' | 'fetchedAt' | 'rules' | 'crawlDelayMs' | 'text'>[];
+  robots: (RulesInForce & Pick<OriginRobots, 'origin' | 'fetchedAt'>)[];
   proof: ProofSummary;
 }
 
@@ -45,16 +45,11 @@ export async function readSiteTreatment(
     requests: requests
       .toReversed()
       .map(({ startedAt, statusCode, gapMs, purpose }) => ({ startedAt, statusCode, gapMs, purpose })),
-    robots: robots
-      .filter(({ origin }) => new URL(origin).hostname === host)
-      .map((one) => summariseRobots(one, options.token))
-      .map(({ origin, fetchedAt, rules, crawlDelayMs, text }) => ({
-        origin,
-        fetchedAt,
-        rules,
-        crawlDelayMs,
-        text,
-      })),
+    robots: await forEachOrigin(
+      robots.filter(({ origin }) => new URL(origin).hostname === host),
+      options.token,
+      ({ origin, fetchedAt }, rules) => ({ origin, fetchedAt, ...rules }),
+    ),
     proof: summariseProof(proof),
   };
 }

@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Hono } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { MAX_NAME_LENGTH } from '../core/order.ts';
 import { problem } from './api/problem.ts';
 import type { Env } from './env.ts';
 import { Page } from './html/layout.tsx';
@@ -35,7 +36,11 @@ export function requireToken(app: Hono<Env>, token: string): void {
     if (PUBLIC.test(c.req.path)) return next();
     const bearer = /^Bearer (.+)$/i.exec(c.req.header('Authorization') ?? '')?.[1];
     if (bearer !== undefined && (await checkSlowly(bearer))) return next();
-    if (bearer === undefined && (await hasSession(c, token))) return next();
+    const session = bearer === undefined ? await readSession(c, token) : null;
+    if (session !== null) {
+      c.set('operator', session.name);
+      return next();
+    }
     const isPage = c.req.method === 'GET' && c.req.header('Accept')?.includes('text/html');
     if (isPage) return c.redirect('/login', 303);
     const refusal = problem(401, 'Send the token of this server as "Authorization: Bearer ...".');
@@ -44,10 +49,11 @@ export function requireToken(app: Hono<Env>, token: string): void {
   });
   app.get('/login', (c) => c.html(<Login c={c} wrong={false} />));
   app.post('/login', async (c) => {
-    const { token: given } = await c.req.parseBody();
+    const { token: given, name } = await c.req.parseBody();
     if (typeof given !== 'string' || !(await checkSlowly(given))) return c.html(<Login c={c} wrong />, 401);
     const expires = Math.floor(Date.now() / 1_000) + SESSION_SECONDS;
-    await setSignedCookie(c, COOKIE, String(expires), token, {
+    const by = typeof name === 'string' ? name.trim().slice(0, MAX_NAME_LENGTH) : '';
+    await setSignedCookie(c, COOKIE, `${expires}.${Buffer.from(by).toString('base64url')}`, token, {
       path: '/',
       httpOnly: true,
       sameSite: 'Strict',
@@ -62,9 +68,13 @@ export function requireToken(app: Hono<Env>, token: string): void {
   });
 }
 
-async function hasSession(c: Context<Env>, token: string): Promise<boolean> {
-  const expires = await getSignedCookie(c, token, COOKIE);
-  return typeof expires === 'string' && Number(expires) * 1_000 > Date.now();
+/** null: there is none that is valid. */
+async function readSession(c: Context<Env>, token: string): Promise<{ name: string | null } | null> {
+  const value = await getSignedCookie(c, token, COOKIE);
+  if (typeof value !== 'string') return null;
+  const [expires = '', name = ''] = value.split('.');
+  if (!(Number(expires) * 1_000 > Date.now())) return null;
+  return { name: Buffer.from(name, 'base64url').toString() || null };
 }
 
 /** Takes the same time whatever is wrong, the length included. */
@@ -86,6 +96,8 @@ function Login({ c, wrong }: { c: Context<Env>; wrong: boolean }) {
         <form method="post" action="/login" class="stack">
           <label for="token">Token of this server (AMBLE_SERVER_TOKEN)</label>
           <input id="token" name="token" type="password" required autocomplete="current-password" />
+          <label for="name">Your name, for the record of your orders (optional)</label>
+          <input id="name" name="name" maxlength={MAX_NAME_LENGTH} autocomplete="name" />
           <button type="submit">Log in</button>
         </form>
       </main>

@@ -10,6 +10,7 @@ import { acceptOrders } from './give-order.ts';
 import { addGuards } from './guards.ts';
 import { serveHealth } from './health.ts';
 import { Page } from './html/layout.tsx';
+import { FromWeb } from './html/parts.tsx';
 import { LiveFeeds } from './live.ts';
 import { serveMetrics } from './metrics.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -54,18 +55,24 @@ export function createApp(options: AppOptions): Hono<Env> {
   }
   serveViews(app, { services, feeds, views });
   app.notFound((c) =>
-    c.req.path.startsWith(`${API_PATH}/`)
+    isForPrograms(c)
       ? problem(404, `There is nothing at ${c.req.path}.`)
       : message(c, viewsFor(c), 404, 'Not found', 'There is nothing at this address.'),
   );
   app.onError((error, c) => {
     if (isDatabaseUnavailable(error)) services.outages.failed('Postgres', error);
     const known = explainError(error);
+    if (known !== null && isForPrograms(c)) return problem(known.status, known.detail);
     if (known !== null) return message(c, viewsFor(c), known.status, titleOf(known.status), known.detail);
     log(`The dashboard failed on ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     return message(c, viewsFor(c), 500, 'Error', 'Something went wrong; the log of the server says what.');
   });
   return app;
+}
+
+/** The API, and the JSON of a view. */
+function isForPrograms({ req }: Context<Env>): boolean {
+  return req.path.startsWith(`${API_PATH}/`) || req.path.endsWith('.json');
 }
 
 function message(
@@ -75,13 +82,29 @@ function message(
   title: string,
   text: string,
 ) {
+  const back = formOf(c);
   return c.html(
     <Page c={c} title={title} path={c.req.path} views={views}>
       <main id="main">
         <h1>{title}</h1>
-        <p>{text}</p>
+        <p>
+          <FromWeb text={text} />
+        </p>
+        {back !== null && (
+          <p>
+            <a href={back}>Back</a>
+          </p>
+        )}
       </main>
     </Page>,
     status,
   );
+}
+
+/** The page whose form was sent. null: none was, or it is not known. */
+function formOf({ req }: Context<Env>): string | null {
+  const referer = req.header('Referer') ?? '';
+  if (req.method === 'GET' || !URL.canParse(referer)) return null;
+  const { host, pathname, search } = new URL(referer);
+  return host === req.header('Host') ? pathname + search : null;
 }

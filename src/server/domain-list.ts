@@ -1,6 +1,6 @@
 /** The domains as an operator sees them, for the page and for the API. */
 import { type DomainReport, queryThrottles } from '../operator/domains.ts';
-import { listDomains } from '../storage/domains.ts';
+import { countDomains, listDomains } from '../storage/domains.ts';
 import { askTemporal, type Services } from './services.ts';
 
 export interface DomainList {
@@ -9,16 +9,24 @@ export interface DomainList {
   more: number;
 }
 
-/** Paused, blocked and unreachable ones first, then the most recent. */
-export async function loadDomains(services: Services, limit: number): Promise<DomainList> {
+/** Those whose name contains `find`: paused, blocked and unreachable ones first, then the most recent. */
+export async function loadDomains(
+  services: Services,
+  { limit, find = '' }: { limit: number; find?: string | undefined },
+): Promise<DomainList> {
   const { db } = services;
-  const [known, all] = await Promise.all([listDomains(db, limit), db.domain.count()]);
+  const [known, all] = await Promise.all([listDomains(db, limit, find), countDomains(db, find)]);
   const names = known.map(({ name }) => name);
   const live = await services.throttles.read(names, (asked, onView) =>
     askTemporal(services, (client) => queryThrottles(client, asked, onView)),
   );
   return {
-    domains: known.map((one) => ({ domain: one.name, known: one, live: live.get(one.name) ?? null })),
+    domains: known.map((one) => ({
+      domain: one.name,
+      known: one,
+      live: live.get(one.name) ?? null,
+      unanswered: !live.has(one.name),
+    })),
     more: all - known.length,
   };
 }

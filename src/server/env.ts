@@ -3,7 +3,10 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { SecureHeadersVariables } from 'hono/secure-headers';
 
 export interface Env {
-  Variables: SecureHeadersVariables;
+  Variables: SecureHeadersVariables & {
+    /** The name given at the login. */
+    operator?: string | null;
+  };
 }
 
 export type Api = OpenAPIHono<Env>;

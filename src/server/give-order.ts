@@ -39,13 +39,25 @@ export function acceptOrders(app: Hono<Env>, services: Services): void {
   app.post('/orders', async (c) => {
     const parsed = OrderFields.safeParse(await c.req.parseBody());
     if (!parsed.success) throw new BadInput('This form is not one of ours.');
-    return c.redirect(ownPath(await giveOrder(services, parsed.data)), 303);
+    return c.redirect(ownPath(await giveOrder(services, parsed.data, c.get('operator') ?? null)), 303);
   });
   app.post('/start', async (c) => {
-    const crawl = await startCrawl(services, toNewCrawl(await c.req.parseBody()));
-    return c.redirect((await isOpenSoon(services, crawl)) ? `/crawls/${crawl}` : '/now', 303);
+    const fields = await c.req.parseBody();
+    try {
+      const crawl = await startCrawl(services, toNewCrawl(fields));
+      return c.redirect((await isOpenSoon(services, crawl)) ? `/crawls/${crawl}` : '/now', 303);
+    } catch (error) {
+      // The form itself says what is wrong, and keeps what was typed.
+      const typed = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]);
+      const form = `/start?${new URLSearchParams(typed)}`;
+      if (error instanceof BadInput && form.length < MAX_FORM_ADDRESS) return c.redirect(form, 303);
+      throw error;
+    }
   });
 }
+
+/** Many seeds are too long for an address: see guards.ts. */
+const MAX_FORM_ADDRESS = 7_000;
 
 /** A worker opens the crawl, usually within a second. Without one there is nothing to show of it yet. */
 const MAX_OPENING_MS = 5_000;
@@ -61,8 +73,9 @@ async function isOpenSoon({ db }: Services, crawlId: string): Promise<boolean> {
 async function giveOrder(
   services: Services,
   order: z.output<typeof OrderFields>,
+  by: string | null,
 ): Promise<string | undefined> {
-  const origin = orderOrigin('dashboard', order);
+  const origin = orderOrigin('dashboard', { by, reason: order.reason });
   switch (order.kind) {
     case 'retry': {
       const { id } = await orderRetry(services, order.crawl, order, origin);

@@ -1,7 +1,8 @@
 /** Checks that every request passes, whatever it asks for. Each refuses with one sentence. */
-import type { Hono, MiddlewareHandler } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { NONCE, secureHeaders } from 'hono/secure-headers';
+import { problem } from './api/problem.ts';
 import type { Env } from './env.ts';
 
 /** A list of seeds is the longest input. */
@@ -41,11 +42,11 @@ export function addGuards(app: Hono<Env>, hosts: readonly string[] | null): void
     if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
   });
   app.use(async (c, next) =>
-    c.req.url.length > MAX_ADDRESS_LENGTH ? c.text('The address is too long.', 414) : next(),
+    c.req.url.length > MAX_ADDRESS_LENGTH ? refuse(c, 414, 'The address is too long.') : next(),
   );
   if (hosts !== null) app.use(requireHost([...LOOPBACK_NAMES, ...hosts]));
   app.use(requireOwnOrigin);
-  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.text('The request is too long.', 413) }));
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => refuse(c, 413, 'The request is too long.') }));
 }
 
 /** A page of another site can make its own name point to this machine, and would then read ours as its own. */
@@ -54,9 +55,10 @@ function requireHost(names: readonly string[]): MiddlewareHandler<Env> {
     const host = c.req.header('Host') ?? '';
     const name = host.replace(/:\d+$/, '').toLowerCase();
     if (names.includes(name)) return next();
-    return c.text(
-      'This server does not answer to that host name; "serverHosts" (AMBLE_SERVER_HOSTS) lists further ones.',
+    return refuse(
+      c,
       421,
+      'This server does not answer to that host name; "serverHosts" (AMBLE_SERVER_HOSTS) lists further ones.',
     );
   };
 }
@@ -73,9 +75,14 @@ const requireOwnOrigin: MiddlewareHandler<Env> = async (c, next) => {
     origin === undefined
       ? site === undefined || site === 'same-origin'
       : hostOf(origin) === c.req.header('Host');
-  return isOwn ? next() : c.text('This request comes from a page of another site.', 403);
+  return isOwn ? next() : refuse(c, 403, 'This request comes from a page of another site.');
 };
 
 function hostOf(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null;
+}
+
+/** In the form that the reader can use: programs get problem details. */
+function refuse(c: Context, status: 403 | 413 | 414 | 421, detail: string): Response {
+  return c.req.path.startsWith('/api/') ? problem(status, detail) : c.text(detail, status);
 }

@@ -36,7 +36,8 @@ export async function startServer(
     services,
     // A name that leads to an open server is not known, and a stolen session is of no use under another name.
     hosts: isLoopback(listen.host) && !botOnly ? serverHosts : null,
-    token: local || botOnly ? null : serverToken,
+    // Also on localhost: a proxy may forward others to it under a name of this machine.
+    token: botOnly ? null : serverToken,
     botOnly,
     log,
   });

@@ -104,12 +104,22 @@ export function orderExclude(
   return excludePattern(services, crawlId, parsePattern(pattern), origin);
 }
 
-/** `settings` are written as in the config file; seeds as in a crawl's input. Returns the id of the crawl. */
-export async function startCrawl(
-  services: Services,
-  { id, ...input }: { id?: string | undefined; seeds: unknown[]; [setting: string]: unknown },
-): Promise<string> {
-  const { config, db } = services;
+/** `settings` are written as in the config file; seeds as in a crawl's input. */
+export interface NewCrawl {
+  id?: string | undefined;
+  seeds: unknown[];
+  [setting: string]: unknown;
+}
+
+/** Returns the id of the crawl. */
+export async function startCrawl(services: Services, input: NewCrawl): Promise<string> {
+  const target = await prepareCrawl(services, input);
+  await findOrStartCrawl({ ...services, ...target });
+  return target.crawlId;
+}
+
+/** What would be started. Throws BadInput or CrawlConflict. */
+export async function prepareCrawl({ config, db }: Services, { id, ...input }: NewCrawl) {
   const request = parseCrawlInput(input, config);
   const crawlId = id ?? newCrawlId(request.seeds[0]?.url ?? '', new Date());
   if (!isCrawlId(crawlId))
@@ -119,6 +129,5 @@ export async function startCrawl(
   if ((await findCrawl(db, crawlId)) !== null)
     throw new CrawlConflict(`There is a crawl named ${crawlId} already; choose another name.`);
   const { seeds: _, ...settings } = input;
-  await findOrStartCrawl({ ...services, config: withCrawlDefaults(config, settings), crawlId, request });
-  return crawlId;
+  return { config: withCrawlDefaults(config, settings), crawlId, request };
 }

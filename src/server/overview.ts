@@ -2,6 +2,7 @@
 import { hasWorker } from '../operator/has-worker.ts';
 import { readPauseOrder } from '../storage/orders.ts';
 import { type CrawlOverview, readCrawlOverview, readOverview } from '../storage/reports/overview.ts';
+import { readStop } from '../storage/stop.ts';
 import { askTemporal, type Services } from './services.ts';
 import { secondsLeft, whatHoldsBack } from './what-holds-back.ts';
 
@@ -24,6 +25,7 @@ export async function loadCrawlOverview(services: Services, crawlId: string): Pr
 async function withReasons(services: Services, crawls: readonly CrawlOverview[]): Promise<NowCrawl[]> {
   const isOpen = crawls.some(({ finishedAt }) => finishedAt === null);
   const found = isOpen ? await askTemporal(services, (client) => hasWorker(client, services.config)) : null;
+  const stop = isOpen ? await readStop(services.db) : null;
   const workers = found === null ? 'unknown' : found ? 'running' : 'none';
   return Promise.all(
     crawls.map(async (crawl) => {
@@ -31,8 +33,8 @@ async function withReasons(services: Services, crawls: readonly CrawlOverview[])
         crawl.status === 'Paused' ? await readPauseOrder(services.db, { crawlId: crawl.id }) : null;
       return {
         ...crawl,
-        secondsLeft: secondsLeft(crawl),
-        heldBackBy: whatHoldsBack(crawl, workers, pausedBy),
+        secondsLeft: stop === null ? secondsLeft(crawl) : null,
+        heldBackBy: whatHoldsBack(crawl, workers, { pausedBy, stop }),
       };
     }),
   );

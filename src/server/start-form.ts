@@ -15,7 +15,7 @@ export interface StartField {
 }
 
 export const START_FIELDS: readonly StartField[] = [
-  { name: 'id', label: 'Name', flag: '--id', hint: 'made from the first URL if it is empty' },
+  { name: 'id', label: 'Name', flag: '--id', hint: 'made from the first URL if empty' },
   {
     name: 'preset',
     label: 'Preset',
@@ -23,7 +23,7 @@ export const START_FIELDS: readonly StartField[] = [
     hint: 'smallweb: 10 s between requests; shop: 5 to 15 s at random; news: 5 s; broad: 1 s, any domain',
     choices: PRESET_NAMES,
   },
-  { name: 'maxPages', label: 'At most', flag: '--max-pages', hint: 'pages to fetch, such as 500' },
+  { name: 'maxPages', label: 'Max pages', flag: '--max-pages', hint: 'to fetch, such as 500' },
   {
     name: 'delay',
     label: 'Delay',
@@ -37,17 +37,22 @@ export const START_FIELDS: readonly StartField[] = [
     hint: 'where links may lead',
     choices: ['host', 'site', 'any'],
   },
-  { name: 'maxDepth', label: 'Depth', flag: '--max-depth', hint: 'links away from a start URL, such as 3' },
+  {
+    name: 'maxDepth',
+    label: 'Max depth',
+    flag: '--max-depth',
+    hint: 'links away from a start URL, such as 3',
+  },
   {
     name: 'include',
-    label: 'Only',
+    label: 'Include',
     flag: '--include',
     hint: 'patterns such as /docs/*, separated by spaces',
     list: true,
   },
   {
     name: 'exclude',
-    label: 'Without',
+    label: 'Exclude',
     flag: '--exclude',
     hint: 'patterns such as /calendar/*, separated by spaces',
     list: true,

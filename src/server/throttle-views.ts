@@ -30,8 +30,8 @@ export class ThrottleViews {
   });
   #asking: Promise<unknown> | null = null;
 
-  /** By domain. One without an answer, or whose throttle is not running, is not among them. */
-  async read(domains: readonly string[], ask: AskThrottles): Promise<Map<string, ThrottleView>> {
+  /** By domain; null: its throttle is not running. One without an answer is not among them. */
+  async read(domains: readonly string[], ask: AskThrottles): Promise<Map<string, ThrottleView | null>> {
     const now = Date.now();
     const old = domains.filter((domain) => now - (this.#views.get(domain)?.at ?? 0) > FRESH_MS);
     if (old.length > 0) {
@@ -42,8 +42,8 @@ export class ThrottleViews {
     }
     return new Map(
       domains.flatMap((domain) => {
-        const view = this.#views.get(domain)?.view ?? null;
-        return view === null ? [] : [[domain, view] as const];
+        const view = this.#views.get(domain)?.view;
+        return view === undefined ? [] : [[domain, view] as const];
       }),
     );
   }

@@ -7,13 +7,14 @@ import type { CrawlOverview } from '../storage/reports/overview.ts';
 export function whatHoldsBack(
   crawl: CrawlOverview,
   workers: 'running' | 'none' | 'unknown',
-  pausedBy: OrderOrigin | null,
+  { pausedBy, stop }: { pausedBy: OrderOrigin | null; stop: OrderOrigin | null },
 ): string | null {
   const { status, open, waiting } = crawl;
   if (waiting === null) return null;
   if (status === 'Cancelling') return `It is being cancelled; ${formatPlural(open, 'page')} still to end.`;
   if (status === 'Paused')
     return `It is paused ${pausedBy === null ? 'by an operator' : describeOrigin(pausedBy)}.`;
+  if (stop !== null) return `Everything is stopped ${describeOrigin(stop)}.`;
   if (workers === 'none') return 'No worker is running.';
   if (open === 0) return 'All pages found so far are done; it ends at the next sweep.';
   const obstacles = [

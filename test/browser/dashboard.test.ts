@@ -56,6 +56,45 @@ test.each(
   });
 });
 
+test.each(VIEWS)('$path is readable without JavaScript', async ({ path, isPublic }) => {
+  await open(addressOf(path), { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+    expect(await page.locator('h1').count()).toBe(1);
+    expect(await page.getByRole('link', { name: 'Domains' }).count()).toBe(isPublic ? 0 : 1);
+  });
+});
+
+test('on a phone, the buttons of a table are on the screen', async () => {
+  await open('/domains', PHONE, async (page) => {
+    const box = await page.getByRole('button', { name: `Pause ${web.name('site')}` }).boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(390);
+    expect(box?.x).toBeGreaterThan(0);
+  });
+});
+
+test('a server with a token asks for it on localhost too, once, and for a name for the record', async () => {
+  const { db, client } = amble;
+  const config = { ...amble.config, serverToken: 'correct-horse-battery-staple' };
+  const services = createServices({ config, db, client, temporalUi: null });
+  const closed = await startServer(services, { host: 'localhost', port: 0 }, (line) => {
+    throw new Error(line);
+  });
+  try {
+    await visit(chromium.browser, closed.url, '/now', PHONE, async (page) => {
+      expect(new URL(page.url()).pathname).toBe('/login');
+      expect(await seriousViolations(page)).toEqual([]);
+      await page.getByLabel('Token of this server').fill(config.serverToken);
+      await page.getByLabel('Your name').fill('Anna Müller');
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('button', { name: 'Pause browser-slow' }).click();
+      await page.getByText('It is paused by Anna Müller (dashboard).').waitFor();
+      await page.getByRole('button', { name: 'Resume browser-slow' }).click();
+      await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
+    });
+  } finally {
+    await closed.stop();
+  }
+});
+
 test('an open page follows the crawl without being loaded again', async () => {
   await open('/now', DESKTOP, async (page) => {
     await page.evaluate('window.loadedOnce = true');
@@ -92,13 +131,13 @@ test('failed pages are retried by their cause, and URLs excluded, after a previe
     await page.getByText('1 of 1 retried page').waitFor({ timeout: 20_000 });
   });
   await open('/crawls/browser-slow/exclude', PHONE, async (page) => {
-    await page.getByLabel('Pattern').fill('/5*');
+    await page.getByLabel('Pattern').fill('/2*');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText(/^Removes \d+ of \d+ pending pages$/).waitFor();
-    await page.getByRole('button', { name: 'Exclude /5* from browser-slow' }).click();
+    await page.getByRole('button', { name: 'Exclude /2* from browser-slow' }).click();
     await page.waitForURL('**/crawls/browser-slow');
   });
-  const rejected = { crawlId: 'browser-slow', status: 'Rejected', url: { contains: '/5' } } as const;
+  const rejected = { crawlId: 'browser-slow', status: 'Rejected', url: { contains: '/2' } } as const;
   await expect.poll(() => amble.db.page.count({ where: rejected })).toBeGreaterThan(0);
 });
 
@@ -140,13 +179,18 @@ test('a domain is slowed down and reset by its buttons', async () => {
   const domain = web.name('site');
   const delayOf = async () => (await amble.db.domain.findUnique({ where: { name: domain } }))?.delayMaxMs;
   await open(`/domains/${domain}`, PHONE, async (page) => {
-    await page.getByRole('textbox', { name: `Delay of ${domain}` }).fill('20s-40s');
+    await page.locator('#delay summary').click();
+    await page.getByRole('textbox', { name: `Delay of ${domain};` }).fill('20s-40s');
+    await page.getByLabel(`Reason: Set delay of ${domain}`).fill('asked by its owner');
     await page.getByRole('button', { name: `Set delay of ${domain}` }).click();
     await page.getByText('30 s (the delay set for the domain)').waitFor();
     expect(await delayOf()).toBe(40_000);
+    await page.locator('#reset summary').click();
     await page.getByRole('button', { name: `Reset ${domain}` }).click();
     await expect.poll(delayOf).toBeNull();
   });
+  const order = await amble.db.order.findFirst({ where: { domain, kind: 'delay' } });
+  expect(order).toMatchObject({ channel: 'dashboard', reason: 'asked by its owner' });
 });
 
 test('everything is stopped with a reason, every page says so, and it is lifted again', async () => {
@@ -154,11 +198,14 @@ test('everything is stopped with a reason, every page says so, and it is lifted 
     await page.getByText('Stop everything').click();
     await page.getByLabel('Reason: Stop all crawls and domains').fill('the network is being repaired');
     await page.getByRole('button', { name: 'Stop all crawls and domains' }).click();
-    await page.getByText('Everything is stopped').waitFor();
+    await page.getByRole('alert').getByText('Everything is stopped').waitFor();
+    // The crawl says the same as the banner.
+    await page.getByText('Everything is stopped by an operator (dashboard): the network').nth(1).waitFor();
   });
   await open('/domains', PHONE, async (page) => {
     expect(await page.getByRole('alert').first().textContent()).toContain('the network is being repaired');
     expect(await seriousViolations(page)).toEqual([]);
+    await page.getByLabel('Reason: Lift the stop').fill('it works again');
     await page.getByRole('button', { name: 'Lift the stop' }).click();
     await page.waitForURL('**/now');
     expect(await page.getByText('Everything is stopped').count()).toBe(0);

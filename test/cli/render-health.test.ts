@@ -8,6 +8,7 @@ const WELL: HealthReport = {
   ...{ postgresError: null, temporalError: null, clockOffsetMs: -3, databaseBytes: 1 },
   contentStore: { name: '/content', error: null, freeBytes: 1, sizeBytes: 1 },
   ...{ workers: [], backlog: [{ queue: 'amble', tasks: 2, oldestMs: 0 }], crawls: [], findings: [] },
+  stop: null,
 };
 
 test('the facts come first, then that nothing is wrong', () => {

@@ -46,6 +46,17 @@ describe('a pending page', () => {
     );
     expect(describeWith({ crawl: { status: 'Cancelling' } })).toBe('the crawl is being cancelled.');
   });
+
+  it('shows that everything is stopped', () => {
+    const stoppedBy: RecordedOrder = { ...PAUSE, kind: 'stop', crawlId: null };
+    expect(describeWith({ crawl: { stoppedBy } })).toBe(
+      'everything is stopped by anna (cli): the owner asked.',
+    );
+    const slot = { kind: 'granted', notBefore: NOW.getTime(), startBy: at(14, 1).getTime() } as const;
+    expect(
+      describeWith({ page: { status: 'Queued' }, crawl: { stoppedBy } }, { slot, domain: THROTTLE }),
+    ).toContain('everything is stopped');
+  });
 });
 
 describe('a page that has not started', () => {
@@ -92,7 +103,11 @@ describe('a page that has not started', () => {
   });
 
   it('shows the gap of its domain and the reason for it', () => {
-    const gap = { gapMs: 40_000, gapReason: 'backoff', nextSlotAt: NOW.getTime() + 20_000 } as const;
+    const lease = { id: '1', workflowId: 'page', crawlId: 'a-crawl', notBefore: NOW.getTime() + 20_000 };
+    const gap: Partial<ThrottleView> = {
+      ...{ gapMs: 40_000, gapReason: 'backoff' },
+      leases: [{ ...lease, startBy: lease.notBefore + 10_000 }],
+    };
     expect(liveAndStored(gap, {})).toEqual([
       `${PLACE}; next slot in 20 s; the gap is 40 s because of backoff.`,
       `${PLACE}.`,

@@ -130,6 +130,8 @@ test.each([
   ['POST', '/crawls', 400, 'seeds'],
   ['POST', '/crawls/none/pause', 404, 'There is no crawl named none.'],
   ['POST', '/domains/example.org/delay', 400, 'delay'],
+  ['POST', '/crawls/none/pages', 405, '/api/v1/crawls/none/pages has no POST.'],
+  ['GET', '/stop-all', 405, '/api/v1/stop-all has no GET.'],
 ])('%s %s is a problem with status %i and a sentence', async (method, path, status, detail) => {
   const response = await (method === 'GET' ? get(path) : post(path));
   expect(response.status).toBe(status);
@@ -141,11 +143,36 @@ test.each([
   expect(problem.detail).toContain(detail);
 });
 
+test.each(['application/x-www-form-urlencoded', null])(
+  'a body of type %s is refused, not taken for an order without limits',
+  async (type) => {
+    const response = await dashboard.app.request('/api/v1/crawls/by-api/retry', {
+      method: 'POST',
+      headers: { Host: 'localhost', ...(type !== null && { 'Content-Type': type }) },
+      body: new TextEncoder().encode('{"cause":"timeout"}'),
+    });
+    expect(response.status).toBe(415);
+    expect(await response.json()).toMatchObject({ status: 415 });
+  },
+);
+
 test('a setting that makes no sense is refused with the sentence of the command line', async () => {
   const response = await post('/crawls', { seeds: ['https://example.org/'], delay: 'soon' });
   expect(await response.json()).toMatchObject({
     status: 400,
     detail: expect.stringContaining(`"delay" in the crawl's input is "soon", but must be`),
+  });
+});
+
+test('the document describes the settings of a crawl as its schema does', async () => {
+  const document = z
+    .object({ components: z.object({ schemas: z.object({ NewCrawl: z.looseObject({}) }) }) })
+    .parse(await (await get('/openapi.json')).json());
+  expect(document.components.schemas.NewCrawl).toMatchObject({
+    properties: {
+      scope: { description: 'one of host, site, any' },
+      maxPages: { description: 'a whole number of at least 1, or "none"' },
+    },
   });
 });
 
@@ -207,6 +234,33 @@ test('the form to start a crawl starts it, and shows the command that would', as
   await expect.poll(settings, { timeout: 20_000 }).toMatchObject({
     settings: { preset: 'news', delay: { minMs: 2_000 }, exclude: ['/a*', '/b*'] },
   });
+});
+
+test('a form with a mistake comes back with what was typed, and says what is wrong', async () => {
+  const fields = { seeds: web.url('site', '/'), id: 'api-mistake', delay: 'soon' };
+  const response = await dashboard.app.request('/start', {
+    method: 'POST',
+    headers: { Host: 'localhost', Origin: 'http://localhost' },
+    body: new URLSearchParams(fields),
+  });
+  expect(response.status).toBe(303);
+  const form = await (await dashboard.get(response.headers.get('Location') ?? '')).text();
+  expect(form).toMatch(/role="alert"><bdi class="web">[^<]*delay[^<]* is &quot;soon&quot;/);
+  expect(form).toContain('value="api-mistake"');
+  expect((await get('/crawls/api-mistake')).status).toBe(404);
+});
+
+test('a form of an order with a mistake leads back to its page', async () => {
+  const response = await dashboard.app.request('/orders', {
+    method: 'POST',
+    headers: {
+      ...{ Host: 'localhost', Origin: 'http://localhost' },
+      Referer: 'http://localhost/domains/example.org?from=2026-01-01',
+    },
+    body: new URLSearchParams({ kind: 'delay', domain: 'example.org', delay: 'soon' }),
+  });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain('<a href="/domains/example.org?from=2026-01-01">Back</a>');
 });
 
 test('a form gives the same order as the API, for the record as one of the dashboard', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../src/server/app.tsx';
+import { periodOf } from '../../src/server/views/proof.tsx';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 import { type Dashboard, openDashboard } from './support.ts';
@@ -94,8 +95,17 @@ describe('a domain', () => {
     expect(html).toContain('Crawl-delay in robots.txt');
     expect(html).toContain('Disallow: /private');
     expect(html).toContain('Polite: of 5 requests');
-    expect(html).toContain(`/bot?host=${web.name('site')}&amp;from=`);
+    expect(html).toContain(`<a href="/bot?host=${web.name('site')}&amp;from=`);
     expectHarmless(html);
+    const config = { ...amble.config, publicBotUrl: 'https://crawler.example/bot' };
+    const open = openDashboard({ ...amble, config });
+    const proof = await (await open.get(`/domains/${web.name('site')}`)).text();
+    expect(proof).toContain(`<a href="https://crawler.example/bot?host=${web.name('site')}&amp;from=`);
+  });
+
+  test('is found by a part of its name', async () => {
+    expect(await read('/domains?find=SITE.')).toContain(`/domains/${web.name('site')}`);
+    expect(await read('/domains?find=_')).toContain('No domain has &quot;_&quot; in its name.');
   });
 
   test('shows how its robots.txt changed', async () => {
@@ -117,6 +127,8 @@ describe('a page', () => {
     expect(html).toContain('first on');
     expect(html).toContain(`http://localhost:8233/namespaces/default/workflows/page%3A${crawlId}%3A`);
     expect(html).toContain('Stored body as text');
+    // The start page and a page that redirects to it both lead here; only the former links.
+    expect(html).toMatch(/Links to it[\s\S]*<a href="[^"]*">.*<bdi class="web">http[^<]*\/<\/bdi>/);
     expect(html).toContain('&lt;/title&gt;&lt;script&gt;alert(1)');
     expectHarmless(html);
   });
@@ -132,6 +144,15 @@ describe('a page', () => {
     expect((await dashboard.get('/page?url=nonsense')).status).toBe(400);
     expect(await read('/page')).toContain('Find a page');
   });
+});
+
+test('the proof of a day includes the whole of it, as far as it has passed', () => {
+  const period = (query: string) => periodOf(new URLSearchParams(query), new Date('2026-03-10T12:00:00Z'));
+  expect(period('from=2026-03-01&until=2026-03-02')).toEqual({
+    from: new Date('2026-03-01T00:00:00Z'),
+    until: new Date('2026-03-02T23:59:59.999Z'),
+  });
+  expect(period('until=2026-03-10').until).toEqual(new Date('2026-03-10T12:00:00Z'));
 });
 
 describe('the page for owners of sites', () => {

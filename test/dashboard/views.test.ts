@@ -2,6 +2,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { OPEN_STATUSES } from '../../src/core/outcome.ts';
+import { resumeAll, stopAll } from '../../src/operator/stop-orders.ts';
 import { createApp } from '../../src/server/app.tsx';
 import { LiveFeeds } from '../../src/server/live.ts';
 import { VIEWS } from '../../src/server/views/index.ts';
@@ -33,7 +35,7 @@ let web: Awaited<ReturnType<typeof startWeb>>;
 beforeAll(async () => {
   amble = await startAmble();
   dashboard = openDashboard(amble);
-  web = await startWeb({ site: flatSite(PAGES) });
+  web = await startWeb({ site: flatSite(PAGES), patient: flatSite(PAGES) });
   await amble.start({ seeds: [web.url('site', '/')], ...web.network, delay: '1s' }, 'views-slow');
 });
 afterAll(async () => {
@@ -141,6 +143,24 @@ test('without Temporal a page shows what Postgres knows, and says what is missin
   }
 });
 
+test('a crawl says what holds it back, and a page that everything is stopped', async () => {
+  const { db, client, config } = amble;
+  await amble.start({ seeds: [web.url('patient', '/')], ...web.network, delay: '20s' }, 'views-patient');
+  const open = { crawlId: 'views-patient', status: { in: [...OPEN_STATUSES] } };
+  await expect.poll(() => db.page.count({ where: open }), { timeout: 20_000 }).toBe(1);
+  expect(await (await dashboard.get('/crawls/views-patient')).text()).toContain('sets the pace');
+  const page = await db.page.findFirstOrThrow({ where: open });
+  await stopAll({ db, config }, { channel: 'cli', by: 'Anna', reason: 'a test' });
+  try {
+    const html = await (await dashboard.get(`/page?url=${encodeURIComponent(page.url)}`)).text();
+    expect(html).toContain('Everything is stopped by Anna (cli): a test.</bdi></p>');
+  } finally {
+    await resumeAll({ db, client }, { channel: 'cli', by: 'Anna', reason: null });
+  }
+});
+
 test('what does not exist is not found', async () => {
   expect((await dashboard.get('/nothing')).status).toBe(404);
+  const twin = await dashboard.get('/crawls/nobody.json');
+  expect([twin.status, twin.headers.get('Content-Type')]).toEqual([404, 'application/problem+json']);
 });

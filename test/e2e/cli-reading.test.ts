@@ -122,21 +122,35 @@ describe('progress', () => {
 
 describe('amble doctor', () => {
   test.each([
+    ['no worker', {}, /No worker is running, but crawls are open\..*amble worker/s],
+    ['no Temporal', { TEMPORAL_ADDRESS: '127.0.0.1:1' }, /Temporal is unavailable: .*TEMPORAL_ADDRESS/s],
     [
-      'no worker',
-      () => testEngines().temporalAddress,
-      /No worker is running, but crawls are open\..*amble worker/s,
+      'no such namespace',
+      { TEMPORAL_NAMESPACE: 'nowhere' },
+      /Postgres +available.*Problem: Temporal is unavailable: .* has no namespace "nowhere"/s,
     ],
-    ['no Temporal', () => '127.0.0.1:1', /Temporal is unavailable: .*TEMPORAL_ADDRESS/s],
-  ])('ends with 1 and names the cure if there is %s', async (_, address, finding) => {
-    const { namespace } = testEngines();
+  ])('ends with 1 and names the cure if there is %s', async (_, wrong, finding) => {
+    const { temporalAddress, namespace } = testEngines();
     const env = {
-      ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: address(), TEMPORAL_NAMESPACE: namespace },
+      ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: temporalAddress, TEMPORAL_NAMESPACE: namespace },
       AMBLE_TASK_QUEUE: 'nobody-polls-this',
+      ...wrong,
     };
     const { code, stdout } = await runAmble(['doctor'], { cwd: tmpdir(), env });
     expect(code).toBe(1);
     expect(stdout).toMatch(finding);
+  });
+
+  test('says of Temporal whether it is available, also without a database', async () => {
+    const { temporalAddress, namespace } = testEngines();
+    const env = {
+      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      ...{ TEMPORAL_ADDRESS: temporalAddress, TEMPORAL_NAMESPACE: namespace },
+    };
+    const { code, stdout } = await runAmble(['doctor'], { cwd: tmpdir(), env });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/Postgres is unavailable/);
+    expect(stdout).toMatch(/^ *Temporal +available/m);
   });
 });
 

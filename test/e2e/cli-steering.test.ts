@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { nextSlotAt } from '../../src/throttle/view.ts';
 import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
@@ -323,8 +324,8 @@ describe('a crawl', () => {
     const asked = Date.now();
     await amble.start({ seeds: [web.url('moved')], ...web.network }, 'moved');
     const held = amble.client.workflow.getHandle(`throttle:${web.name('held')}`);
-    const nextSlotAt = async () => (await held.query(stateQuery)).nextSlotAt;
-    await expect.poll(nextSlotAt, { timeout: 40_000 }).toBeGreaterThan(asked);
+    const nextSlot = async () => nextSlotAt(await held.query(stateQuery), new Date(asked));
+    await expect.poll(nextSlot, { timeout: 40_000 }).toBeGreaterThan(asked);
     const { stdout } = await program('page', web.url('moved'));
     expect(stdout).toContain(
       `Queued: for its robots.txt, redirected to ${web.url('held', '/robots.txt')}: its slot of ${web.name('held')} is at `,

@@ -138,8 +138,11 @@ test('our services start in order, become healthy, are scraped, and stop within 
   expect(ofServer.value('amble_crawls', { status: 'Running' })).toBe(0);
 
   for (const name of ['worker', 'server']) {
-    const { code, tookMs } = await stop(name);
+    const { code, stderr, tookMs } = await stop(name);
     expect([name, code]).toEqual([name, 0]);
+    // What collects the logs of containers expects one object per line (AMBLE_LOG_FORMAT in the image).
+    const lines = stderr.trimEnd().split('\n');
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: 30, msg: expect.any(String) });
     expect(tookMs).toBeLessThan(parseDuration(composeService(name).stop_grace_period) ?? 0);
   }
 }, 180_000);

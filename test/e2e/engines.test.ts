@@ -83,7 +83,7 @@ test('a command whose engine comes back on another port exits with an error', as
   expect({ code, lastWords: stderr.trimEnd().split('\n').at(-1) }).toEqual({
     code: 1,
     lastWords: expect.stringMatching(
-      /^amble: The embedded Temporal server died\. Its port \d+ was taken, so it was restarted on port \d+\./,
+      /"msg":"amble: The embedded Temporal server died\. Its port \d+ was taken, so it was restarted on port \d+\./,
     ),
   });
   expect(await amble.processes()).toEqual([]);

@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { packageRoot } from '../../src/core/package-root.ts';
 import { choosePorts, LOOPBACK } from '../../src/embedded/ports.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { probeTemporal } from '../../src/temporal/probe.ts';
@@ -14,6 +17,8 @@ const run = promisify(execFile);
 const PAGES = 8;
 /** Answers 503 at first, so that there is a retry to look at. */
 const FLAKY = '/8';
+
+const README = readFileSync(join(packageRoot, 'README.md'), 'utf8');
 
 let web: TestWeb;
 let amble: Installation;
@@ -35,7 +40,9 @@ beforeAll(async () => {
     tuning: { crawl: { window: PAGES } },
   });
   await initialiseHome(amble.home);
+  const [, attributes = ''] = /^temporal server start-dev((?:.*\\\n)*.*) {2}/m.exec(README) ?? [];
   const options = ['--headless', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'error'];
+  options.push(...(attributes.match(/[\w-]+=?\w+/g) ?? []));
   server = startProgram(binary, ['server', 'start-dev', ...options], terminal());
   const serves = async () => expect(await probeTemporal({ address, namespace: 'default' })).toBe('serving');
   await vi.waitFor(serves, { timeout: 60_000, interval: 100 });
@@ -91,6 +98,15 @@ describe('a crawl with the stock Temporal CLI', () => {
     const types = (await listWorkflows()).map(({ type }) => type.name);
     const pages = Array.from({ length: PAGES + 1 }, () => 'CrawlPage');
     expect(types.toSorted()).toEqual(['Crawl', ...pages, 'DomainThrottle']);
+  });
+
+  test('is found by its domain, and every query of the README is accepted', async () => {
+    const queries = [...README.matchAll(/^temporal workflow (?:list|count) --query '(.+?)'/gm)];
+    expect(queries).toHaveLength(3);
+    const [[, ofDomain = ''] = []] = queries;
+    const here = ofDomain.replace('example.org', web.name('shop')).replace('Running', 'Completed');
+    expect(await temporal('workflow', 'count', '--query', here)).toMatchObject({ count: String(PAGES + 1) });
+    for (const [, query = ''] of queries) await temporal('workflow', 'count', '--query', query);
   });
 
   test('has a summary on every activity and timer', async () => {

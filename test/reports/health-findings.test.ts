@@ -25,6 +25,7 @@ const WELL: HealthFacts = {
   workers: [WORKER],
   backlog: [{ queue: 'amble', tasks: 3, oldestMs: 100 }],
   crawls: [CRAWL],
+  stop: null,
 };
 
 const found = (facts: Partial<HealthFacts>) => findProblems({ ...WELL, ...facts }, NOW);
@@ -39,6 +40,13 @@ describe('a crawl without a page for 20 minutes', () => {
   test('is stalled while pages are due', () => {
     expect(found({ crawls: [silent] })).toMatchObject([
       { level: 'bad', what: 'news is stalled: no page for 20 min while 312 pages are due.' },
+    ]);
+  });
+
+  test('is not stalled while everything is stopped, which is said instead', () => {
+    const stop = { channel: 'cli', by: 'anna', reason: 'an attack' } as const;
+    expect(found({ crawls: [silent], stop })).toMatchObject([
+      { level: 'warn', what: 'Everything is stopped by anna (cli): an attack.' },
     ]);
   });
 

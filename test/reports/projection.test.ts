@@ -13,6 +13,12 @@ test('a frontier that is worked off ends when done reaches found', () => {
   expect(projection?.endsInMs).toBe(600_000);
 });
 
+test('a crawl does not end sooner than its slowest domain can, however fast it was lately', () => {
+  const samples = [sample(0, 0, 0), sample(800, 900, 100), sample(1_000, 1_000, 400)];
+  expect(project(samples, 7_200_000)?.endsInMs).toBe(7_200_000);
+  expect(project(samples, 1_000)?.endsInMs).toBe(600_000);
+});
+
 test('a frontier that grows faster than it is worked off has no end', () => {
   expect(project([sample(0, 0, 0), sample(1_000, 1_000, 50)])).toMatchObject({
     endsInMs: null,

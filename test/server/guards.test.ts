@@ -67,3 +67,24 @@ test('refuses input that no form of ours sends', async () => {
   expect(long.status).toBe(413);
   expect((await get(app, 'localhost', `${OWN}?q=${'x'.repeat(10_000)}`)).status).toBe(414);
 });
+
+test('a program is refused with problem details', async () => {
+  const app = guarded();
+  const refusals = [
+    app.request('/api/v1/crawls', { headers: { Host: 'evil.example' } }),
+    app.request('/api/v1/stop-all', {
+      method: 'POST',
+      headers: { Host: 'localhost', Origin: 'https://evil.example' },
+    }),
+    app.request('/api/v1/crawls', {
+      method: 'POST',
+      headers: { Host: 'localhost' },
+      body: 'x'.repeat(300_000),
+    }),
+  ];
+  for (const [index, status] of [421, 403, 413].entries()) {
+    const refusal = await refusals[index];
+    expect(refusal?.headers.get('Content-Type')).toBe('application/problem+json');
+    expect(await refusal?.json()).toMatchObject({ status });
+  }
+});

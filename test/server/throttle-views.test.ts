@@ -45,3 +45,11 @@ test('a reader does not wait for throttles that are long in answering, and gets 
   };
   expect([...(await views.read(['quick.test', 'slow.test'], slowly)).keys()]).toEqual(['quick.test']);
 });
+
+test('a throttle that is not running is told from one that has not answered', async () => {
+  const views = new ThrottleViews();
+  const nobody: AskThrottles = async () => new Map();
+  expect(await views.read(['idle.test'], nobody)).toEqual(new Map([['idle.test', null]]));
+  const away: AskThrottles = async () => null;
+  expect(await new ThrottleViews().read(['unknown.test'], away)).toEqual(new Map());
+});

@@ -38,7 +38,15 @@ test.each([
   [{ open: 0 }, 'running', 'All pages found so far are done; it ends at the next sweep.'],
   [{ waiting: null, status: 'Completed' }, 'none', null],
 ] as const)('one sentence says what holds a crawl back: %o, workers %s', (change, workers, sentence) => {
-  expect(whatHoldsBack({ ...CRAWL, ...change }, workers, null)).toBe(sentence);
+  expect(whatHoldsBack({ ...CRAWL, ...change }, workers, { pausedBy: null, stop: null })).toBe(sentence);
+});
+
+test('while everything is stopped, that is what holds back every crawl that would run', () => {
+  const stop = { channel: 'cli', by: 'anna', reason: 'an attack' } as const;
+  const sentenceOf = (change: Partial<CrawlOverview>) =>
+    whatHoldsBack({ ...CRAWL, ...change }, 'running', { pausedBy: null, stop });
+  expect(sentenceOf({})).toBe('Everything is stopped by anna (cli): an attack.');
+  expect(sentenceOf({ status: 'Paused' })).toBe('It is paused by an operator.');
 });
 
 test('a crawl ends no sooner than its slowest domain, and no faster than it has been lately', () => {

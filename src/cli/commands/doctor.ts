@@ -1,8 +1,10 @@
 /** `amble doctor`: what is wrong with an installation, with a cure for each finding. */
 import { messageOf } from '../../core/errors.ts';
-import { type HealthReport, readHealth } from '../../operator/health.ts';
+import { readHealth } from '../../operator/health.ts';
+import type { Database } from '../../storage/database.ts';
 import { type CommonOptions, configFor } from '../common-options.ts';
-import { withDatabaseAndTemporal } from '../connect/read-session.ts';
+import { withDatabase } from '../connect/read-session.ts';
+import { joinTemporal } from '../connect/temporal-client.ts';
 import { renderHealth } from '../render/health.ts';
 import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
 
@@ -14,11 +16,15 @@ export interface DoctorOptions extends CommonOptions {
 export async function doctorCommand(options: DoctorOptions): Promise<ExitCode> {
   const config = configFor(options);
   const now = new Date();
-  const report = await withDatabaseAndTemporal(config, (db, client) =>
-    readHealth({ config, db, client, noDatabase: `nothing is stored in ${config.home} yet` }, now),
-  ).catch((error: unknown): Promise<HealthReport> => {
-    return readHealth({ config, db: null, client: null, noDatabase: messageOf(error) }, now);
-  });
+  const temporal = await joinTemporal(config).catch((error: unknown) => ({ error: messageOf(error) }));
+  const client = temporal !== null && 'client' in temporal ? temporal.client : null;
+  const noTemporal = temporal !== null && 'error' in temporal ? temporal.error : 'it is not running';
+  const read = (db: Database | null, noDatabase: string) =>
+    readHealth({ config, db, client, noDatabase, noTemporal }, now);
+  const report = await withDatabase(config, (db) =>
+    read(db, `nothing is stored in ${config.home} yet`),
+  ).catch((error: unknown) => read(null, messageOf(error)));
+  if (temporal !== null && 'close' in temporal) await temporal.close();
   if (options.json) writeOut(JSON.stringify(report));
   else for (const line of renderHealth(report, now)) writeOut(line);
   return report.findings.some(({ level }) => level === 'bad') ? EXIT.failed : EXIT.ok;

@@ -1,7 +1,7 @@
 /** `amble server`: serves the dashboard and the API, without a worker. */
 import { BadInput } from '../../config/index.ts';
 import { assertSafe, isAddressTaken } from '../../server/listen.ts';
-import { type CommonOptions, configFor } from '../common-options.ts';
+import { type CommonOptions, configForProcess } from '../common-options.ts';
 import { startDashboard } from '../connect/dashboard.ts';
 import { withSession } from '../connect/session.ts';
 import { aborted } from '../interrupts.ts';
@@ -17,7 +17,7 @@ export async function serverCommand({
   botOnly = false,
   ...options
 }: ServerOptions): Promise<ExitCode> {
-  const config = configFor(options, { listen });
+  const config = configForProcess(options, { listen });
   if (config.listen === null) throw new BadInput('--listen is "none", but a server needs an address.');
   // Bad input is refused before anything is started.
   if (!botOnly) assertSafe(config);

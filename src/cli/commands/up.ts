@@ -6,7 +6,7 @@ import { resumeForgottenCrawls } from '../../operator/start-crawl.ts';
 import { assertSafe } from '../../server/listen.ts';
 import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
 import { isTemporalUnavailable } from '../../temporal/connection.ts';
-import { type CommonOptions, configFor } from '../common-options.ts';
+import { type CommonOptions, configForProcess } from '../common-options.ts';
 import { announceUp } from '../connect/background.ts';
 import { serveDashboard } from '../connect/dashboard.ts';
 import { retryWhileUnavailable } from '../connect/retry-while-unavailable.ts';
@@ -18,7 +18,7 @@ export interface UpOptions extends CommonOptions {
 }
 
 export async function upCommand({ listen, ...options }: UpOptions): Promise<ExitCode> {
-  const config = configFor(options, { listen });
+  const config = configForProcess(options, { listen });
   // Bad input is refused before anything is started.
   assertSafe(config);
   return serve(config, async (session) => {

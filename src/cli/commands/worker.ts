@@ -1,11 +1,11 @@
 /** `amble worker`: runs one more worker. */
 import { describeTemporal } from '../../temporal/explain.ts';
-import { type CommonOptions, configFor } from '../common-options.ts';
+import { type CommonOptions, configForProcess } from '../common-options.ts';
 import { serve } from '../connect/session.ts';
 import { type ExitCode, writeErr } from '../terminal.ts';
 
 export async function workerCommand(options: CommonOptions): Promise<ExitCode> {
-  const config = configFor(options);
+  const config = configForProcess(options);
   const build = config.buildId === null ? '' : `, build ${config.buildId}`;
   return serve(config, async ({ engines: { temporal } }) => {
     writeErr(

@@ -26,7 +26,10 @@ export async function ensureUp({ home }: AmbleConfig, { config }: CommonOptions)
   writeErr(`Starting "amble up" in the background; it logs to ${file}.`);
   const log = openSync(file, 'a');
   const args = ['up', '--home', home, ...(config === undefined ? [] : ['--config', config])];
-  const child = spawn(process.execPath, [PROGRAM, ...args], { detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(process.execPath, [...process.execArgv, PROGRAM, ...args], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
   closeSync(log);
   child.unref();
   // No timeout: the first start may take minutes, to download or build a Temporal server.

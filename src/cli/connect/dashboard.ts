@@ -15,8 +15,9 @@ export async function startDashboard(
   const { startServer } = await import('../../server/listen.ts');
   const { createServices } = await import('../../server/services.ts');
   const { uiUrl: temporalUi } = engines.temporal;
+  const logError = (line: string) => writeErr(line, 'error');
   const services = createServices({ config, db, client, temporalUi });
-  return startServer(services, { host: listen.host, port: port ?? listen.port }, writeErr, { botOnly });
+  return startServer(services, { host: listen.host, port: port ?? listen.port }, logError, { botOnly });
 }
 
 /** Beside other work: if another program has its port, it takes a free one, and the work goes on. Prints its address. */

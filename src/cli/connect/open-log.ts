@@ -6,6 +6,7 @@ import { escapeControls } from '../../core/format.ts';
 import { currentLogFields } from '../../core/log-context.ts';
 import { createRedactor, passwordsOf, secretsIn } from '../../core/redact.ts';
 import { renderLogLine } from '../render/log-line.ts';
+import { isReadByPeople } from '../terminal.ts';
 
 /** `file`: a progress display has the terminal. */
 export type LogDestination = 'stderr' | 'file';
@@ -17,7 +18,7 @@ export function logFile(home: string): string {
 }
 
 export function openLog(
-  { home, logLevel, logFormat }: AmbleConfig,
+  { home, logLevel, logFormat, serverToken, temporalAccess }: AmbleConfig,
   to: LogDestination,
   databaseUrl: string,
 ): Logger {
@@ -27,9 +28,13 @@ export function openLog(
     mkdir: true,
     sync: true,
   });
-  const isForPeople =
-    to === 'stderr' && (logFormat === 'auto' ? process.stderr.isTTY === true : logFormat === 'text');
-  const redact = createRedactor([...secretsIn(process.env), ...passwordsOf(databaseUrl)]);
+  const isForPeople = to === 'stderr' && isReadByPeople(logFormat);
+  const redact = createRedactor([
+    ...secretsIn(process.env),
+    ...passwordsOf(databaseUrl),
+    serverToken ?? '',
+    temporalAccess?.apiKey?.() ?? '',
+  ]);
   const streamWrite = (line: string): string => {
     const json = redact(line.trimEnd());
     const lines = isForPeople ? renderLogLine(json).split('\n') : [json];

@@ -7,7 +7,7 @@ import { homeAt } from '../../embedded/home.ts';
 import { startDatabase } from '../../embedded/index.ts';
 import { postgresEngine } from '../../embedded/postgres.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
-import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
+import { explainDatabaseError } from '../../storage/database-unavailable.ts';
 import { writeErr } from '../terminal.ts';
 import { joinTemporal } from './temporal-client.ts';
 
@@ -20,11 +20,7 @@ export async function withDatabase<T>(
   try {
     return await work(store?.db ?? null);
   } catch (error) {
-    if (config.databaseUrl === null || !isDatabaseUnavailable(error)) throw error;
-    throw new Error(
-      `Postgres at ${new URL(config.databaseUrl).host} is unavailable: start it, or unset DATABASE_URL to use Amble's own.`,
-      { cause: error },
-    );
+    throw config.databaseUrl === null ? error : explainDatabaseError(error, config.databaseUrl);
   } finally {
     await store?.close();
   }

@@ -12,7 +12,7 @@ import {
 } from '../../operator/describe-domain.ts';
 import type { DomainReport } from '../../operator/domains.ts';
 import type { KnownDomain } from '../../storage/domains.ts';
-import type { ThrottleView } from '../../throttle/view.ts';
+import { nextSlotAt, type ThrottleView } from '../../throttle/view.ts';
 import { formatAgo, formatClock, formatIn, formatPlural, renderTable } from './text.ts';
 
 export function renderDomains(reports: readonly DomainReport[], now: Date): string[] {
@@ -116,9 +116,10 @@ function lastRequest(lastStart: number | null, now: Date): Fact[] {
   ];
 }
 
-function describeReserved({ reserved, nextSlotAt }: ThrottleView, now: Date): string {
-  if (reserved === 0) return 'none';
-  return `${formatPlural(reserved, 'slot')}${nextSlotAt === null ? '' : `; the next one ${formatIn(nextSlotAt, now)}`}`;
+function describeReserved(view: ThrottleView, now: Date): string {
+  if (view.reserved === 0) return 'none';
+  const nextAt = nextSlotAt(view, now);
+  return `${formatPlural(view.reserved, 'slot')}${nextAt === null ? '' : `; the next one ${formatIn(nextAt, now)}`}`;
 }
 
 function formatSlotTime(notBefore: number, now: Date): string {

@@ -41,8 +41,21 @@ export function createApi(services: Services, log: (line: string) => void): Api 
     servers: [{ url: API_PATH }],
     security: [{}, { token: [] }],
   });
+  refuseOtherMethods(api);
   api.onError((error, c) => answerError(error, c, log));
   return api;
+}
+
+/** A path that exists, with a method that it does not have. Added last, so that it is asked last. */
+function refuseOtherMethods(api: Api): void {
+  const allowed = new Map<string, Set<string>>();
+  for (const { path, method } of api.routes) allowed.set(path, (allowed.get(path) ?? new Set()).add(method));
+  for (const [path, methods] of allowed)
+    api.all(path, (c) => {
+      const refusal = problem(405, `${c.req.path} has no ${c.req.method}.`);
+      refusal.headers.set('Allow', [...methods].join(', '));
+      return refusal;
+    });
 }
 
 function answerError(error: Error, c: Context<Env>, log: (line: string) => void): Response {
@@ -50,7 +63,9 @@ function answerError(error: Error, c: Context<Env>, log: (line: string) => void)
   if (known !== null) return problem(known.status, known.detail);
   // Thrown by Hono, as for a body that is not JSON.
   if ('status' in error && typeof error.status === 'number' && error.status < 500)
-    return problem(error.status === 413 ? 413 : 400, error.message || 'The request is not understood.');
+    return error.status === 415
+      ? problem(415, 'Send JSON, with "Content-Type: application/json".')
+      : problem(error.status === 413 ? 413 : 400, error.message || 'The request is not understood.');
   log(`The API failed on ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
   return problem(500, 'Something went wrong; the log of the server says what.');
 }

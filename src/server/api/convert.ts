@@ -4,6 +4,7 @@ import { describeDomainState, GAP_REASONS } from '../../operator/describe-domain
 import type { DomainReport } from '../../operator/domains.ts';
 import type { RecordedOrder } from '../../storage/orders.ts';
 import type { ListedPage } from '../../storage/reports/page-list.ts';
+import { nextSlotAt } from '../../throttle/view.ts';
 import type { NowCrawl } from '../overview.ts';
 import type { CrawlSchema, DomainSchema, OrderSchema, PageSchema } from './schemas.ts';
 
@@ -68,7 +69,7 @@ export function toDomain(report: DomainReport, now: Date): z.infer<typeof Domain
     })),
     reserved: live?.reserved ?? 0,
     waiting: live?.waiting ?? 0,
-    nextSlotAt: isoOrNull(live?.nextSlotAt ?? null),
+    nextSlotAt: isoOrNull(live && nextSlotAt(live, now)),
     lastRequestAt: isoOrNull(known?.lastStart ?? null),
     requests: (live ?? stored)?.stats.started ?? 0,
     averageDurationMs: (live ?? stored)?.stats.averageDurationMs ?? null,

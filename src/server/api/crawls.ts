@@ -59,7 +59,7 @@ const start = createRoute({
       headers: z.object({ Location: z.string() }),
       ...json(z.object({ id: CrawlId })),
     },
-    ...problems(400, 409, 413, 503),
+    ...problems(400, 409, 413, 415, 503),
   },
 });
 
@@ -83,7 +83,7 @@ function orderRoute(kind: (typeof CRAWL_ORDER_KINDS)[number]) {
     request: { params, body: json(OriginSchema) },
     responses: {
       200: { description: 'The crawl after the order', ...json(CrawlSchema) },
-      ...problems(400, 404, 409, 413, 503),
+      ...problems(400, 404, 409, 413, 415, 503),
     },
   });
 }
@@ -100,7 +100,7 @@ const retry = createRoute({
       description: 'The order, and the pages that are queued again',
       ...json(z.object({ order: z.string(), pages: z.int().min(0) })),
     },
-    ...problems(400, 404, 409, 413, 503),
+    ...problems(400, 404, 409, 413, 415, 503),
   },
 });
 
@@ -123,7 +123,7 @@ const exclude = createRoute({
         }),
       ),
     },
-    ...problems(400, 404, 409, 413, 503),
+    ...problems(400, 404, 409, 413, 415, 503),
   },
 });
 

@@ -21,7 +21,12 @@ const list = createRoute({
   operationId: 'listDomains',
   tags: ['domains'],
   summary: 'List the domains; paused, blocked and unreachable ones first, then the most recent',
-  request: { query: z.object({ limit: z.coerce.number().int().min(1).max(MAX_DOMAINS).default(100) }) },
+  request: {
+    query: z.object({
+      limit: z.coerce.number().int().min(1).max(MAX_DOMAINS).default(100),
+      find: z.string().max(300).optional().openapi({ description: 'A part of their names.' }),
+    }),
+  },
   responses: {
     200: {
       description: 'The domains',
@@ -57,7 +62,7 @@ function orderRoute(kind: DomainOrderKind) {
       params,
       body: kind === 'delay' ? { required: true, ...json(DelaySchema) } : json(OriginSchema),
     },
-    responses: { ...one, ...problems(400, 413, 503) },
+    responses: { ...one, ...problems(400, 413, 415, 503) },
   });
 }
 
@@ -69,7 +74,7 @@ export function addDomainRoutes(api: Api, services: Services): void {
     return read ?? readDomainReport(services.db, null, domain);
   };
   api.openapi(list, async (c) => {
-    const { domains, more } = await loadDomains(services, c.req.valid('query').limit);
+    const { domains, more } = await loadDomains(services, c.req.valid('query'));
     const now = new Date();
     return c.json({ domains: domains.map((domain) => toDomain(domain, now)), more }, 200);
   });

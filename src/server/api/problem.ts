@@ -19,9 +19,14 @@ export type Problem = z.infer<typeof ProblemSchema>;
 const TITLES = {
   400: 'Bad request',
   401: 'Token needed',
+  403: 'Forbidden',
   404: 'Not found',
+  405: 'Method not allowed',
   409: 'Conflict',
   413: 'Content too large',
+  414: 'URI too long',
+  415: 'Unsupported media type',
+  421: 'Misdirected request',
   500: 'Internal error',
   503: 'Unavailable',
 } as const;

@@ -47,7 +47,7 @@ function allRoute(kind: (typeof ALL_ORDER_KINDS)[number]) {
     summary:
       kind === 'stop-all' ? 'Stop all crawls and domains' : 'Lift the stop; what ran before runs again',
     request: { body: { content: { 'application/json': { schema: OriginSchema } } } },
-    responses: { 204: { description: 'Done' }, ...problems(400, 409, 413, 503) },
+    responses: { 204: { description: 'Done' }, ...problems(400, 409, 413, 415, 503) },
   });
 }
 

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { crawlShape } from '../../config/index.ts';
 import { ORDER_CHANNELS } from '../../core/order.ts';
 import { FINAL_STATUSES, OPEN_STATUSES, OUTCOMES } from '../../core/outcome.ts';
+import { MAX_PATTERN_LENGTH } from '../../operator/exclude-orders.ts';
 
 const time = z.iso.datetime();
 const count = z.int().min(0);
@@ -38,13 +39,22 @@ export const CrawlDetailsSchema = CrawlSchema.extend({
   skipped: counts.openapi({ description: 'Links that did not become pages, by reason.' }),
 }).openapi('CrawlDetails');
 
-const settings = Object.fromEntries(Object.keys(crawlShape).map((key) => [key, z.unknown().optional()]));
+/** Read later, with those of the installation; described by what they must be. */
+const settings = Object.fromEntries(
+  Object.entries(crawlShape).map(([key, { description }]) => [
+    key,
+    z
+      .unknown()
+      .optional()
+      .openapi(description === undefined ? {} : { description }),
+  ]),
+);
 
 export const NewCrawlSchema = z
   .strictObject({
     id: CrawlId.optional().openapi({ description: 'Its name; made from the first seed if it is missing.' }),
     seeds: z
-      .array(z.union([z.string(), z.looseObject({ url: z.string() })]))
+      .array(z.union([z.string().min(1), z.looseObject({ url: z.string().min(1) })]))
       .min(1)
       .max(10_000),
     ...settings,
@@ -79,7 +89,11 @@ export const RetrySchema = z
 export const ExcludeSchema = z
   .strictObject({
     ...origin,
-    pattern: z.string().openapi({ description: 'Such as `/calendar/*` or `https://*.example.org/*`.' }),
+    pattern: z
+      .string()
+      .min(1)
+      .max(MAX_PATTERN_LENGTH)
+      .openapi({ description: 'Such as `/calendar/*` or `https://*.example.org/*`.' }),
     preview: z.boolean().optional().openapi({ description: 'Only count what would be rejected.' }),
   })
   .openapi('ExcludeOrder');

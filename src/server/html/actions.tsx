@@ -7,12 +7,18 @@ import { crawlAddress } from './parts.tsx';
 export function CrawlActions({ id, status, back }: { id: string; status: CrawlStatus; back: string }) {
   const about = { crawl: id, back };
   const address = crawlAddress(id);
+  // Lists have a button a row; the crawl's own page has room for a reason.
+  const askReason = back === address;
   const isOpen = status === 'Running' || status === 'Paused';
   return (
     <div class="actions">
-      {status === 'Running' && <OrderForm kind="pause" {...about} label={`Pause ${id}`} text="Pause" />}
-      {status === 'Paused' && <OrderForm kind="resume" {...about} label={`Resume ${id}`} text="Resume" />}
-      {back === address && (
+      {status === 'Running' && (
+        <OrderForm kind="pause" {...about} label={`Pause ${id}`} text="Pause" askReason={askReason} />
+      )}
+      {status === 'Paused' && (
+        <OrderForm kind="resume" {...about} label={`Resume ${id}`} text="Resume" askReason={askReason} />
+      )}
+      {askReason && (
         <>
           {isOpen && (
             <a class="button" href={`${address}/exclude`}>
@@ -49,19 +55,32 @@ export function DomainActions({ domain, isPaused }: { domain: string; isPaused: 
   return (
     <div class="actions">
       {isPaused ? (
-        <OrderForm kind="resume" {...about} label={`Resume ${domain}`} text="Resume" />
+        <OrderForm kind="resume" {...about} label={`Resume ${domain}`} text="Resume" askReason />
       ) : (
         <OrderForm kind="pause" {...about} label={`Pause ${domain}`} text="Pause" askReason />
       )}
-      <OrderForm kind="delay" {...about} label={`Set delay of ${domain}`} text="Set delay">
-        <input
-          name="delay"
-          size={9}
-          placeholder="10s, 5s-15s"
-          aria-label={`Delay of ${domain}; empty for none`}
+      <details class="confirm" id="delay">
+        <summary class="button">Delay</summary>
+        <OrderForm kind="delay" {...about} label={`Set delay of ${domain}`} text="Set delay" askReason>
+          <input
+            name="delay"
+            size={9}
+            placeholder="10s, 5s-15s"
+            aria-label={`Delay of ${domain}; empty for none`}
+          />
+        </OrderForm>
+      </details>
+      <details class="confirm" id="reset">
+        <summary class="button">Reset</summary>
+        <OrderForm
+          kind="reset"
+          {...about}
+          label={`Reset ${domain}`}
+          text="Forget delay, backoff and statistics"
+          danger
+          askReason
         />
-      </OrderForm>
-      <OrderForm kind="reset" {...about} label={`Reset ${domain}`} text="Reset" />
+      </details>
       <a class="button" href={`/orders?domain=${encodeURIComponent(domain)}`}>
         Orders
       </a>

@@ -13,14 +13,19 @@ export interface GrowthProps {
   label: string;
 }
 
+/** The time at its right edge. A projection beyond the double of what has passed would press the past into a corner. */
+export function growthChartEnd(first: Date, last: Date, endsAt: Date | null): Date {
+  const age = Math.max(1, last.getTime() - first.getTime());
+  return new Date(Math.max(last.getTime(), Math.min(endsAt?.getTime() ?? 0, first.getTime() + 2 * age)));
+}
+
 /** Found and done over time, with the projection as a dashed line. */
 export function GrowthChart({ samples, endsAt, label }: GrowthProps) {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) return null;
   const from = first.at.getTime();
   const age = Math.max(1, last.at.getTime() - from);
-  // A projection beyond the double of what has passed would press the past into a corner.
-  const until = Math.min(endsAt?.getTime() ?? 0, from + 2 * age);
+  const until = growthChartEnd(first.at, last.at, endsAt).getTime();
   const x = (at: number) => (WIDTH * (at - from)) / Math.max(age, until - from);
   const y = (pages: number) => HEIGHT - ((HEIGHT - 8) * pages) / Math.max(1, last.found);
   const points = (of: (sample: CrawlSample) => number) =>
@@ -58,11 +63,15 @@ function projectedPoints(
   return `${round(x(last.at.getTime()))},${round(y(last.done))} ${round(x(until))},${round(y(reached))}`;
 }
 
+/** Two requests must not look like a wall. */
+const MAX_BAR = 30;
+
 /** Each request's gap as a bar, and the gap that was required as a mark on it. Longer pauses are cut off at the top. */
 export function GapChart({ requests, label }: { requests: readonly PastRequest[]; label: string }) {
   const measured = requests.filter(({ gapMs }) => gapMs !== null);
   const top = 3 * Math.max(1, ...measured.map(({ requiredMs }) => requiredMs));
   const step = WIDTH / Math.max(1, measured.length);
+  const bar = Math.min(0.8 * step, MAX_BAR);
   const height = (ms: number) => (HEIGHT * Math.min(ms, top)) / top;
   return (
     <svg
@@ -77,8 +86,8 @@ export function GapChart({ requests, label }: { requests: readonly PastRequest[]
         <>
           <rect
             class={(gapMs ?? 0) < requiredMs ? 'gap short' : 'gap'}
-            x={round(at * step + step * 0.1)}
-            width={round(step * 0.8)}
+            x={round((at + 0.5) * step - bar / 2)}
+            width={round(bar)}
             y={round(HEIGHT - height(gapMs ?? 0))}
             height={round(height(gapMs ?? 0))}
           />

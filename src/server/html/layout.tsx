@@ -113,7 +113,7 @@ export function Main({ outages, stop, staleSince, now, isPublic, children }: Mai
               Everything is stopped <FromWeb text={describeOrigin(stop)} />, since{' '}
               <Clock at={stop.givenAt} now={now} />. No request is sent.
             </span>
-            <OrderForm kind="resume-all" back="/now" label="Lift the stop" text="Lift the stop" />
+            <OrderForm kind="resume-all" back="/now" label="Lift the stop" text="Lift the stop" askReason />
           </div>
         )}
         {outages.map(({ dependency, since }) => (

@@ -96,7 +96,9 @@ export interface Column<Row> {
   cell(row: Row): Child;
 }
 
-/** Scrolls sideways by itself on a narrow screen. */
+/** A table of more columns becomes a list of rows, each with its heads, on a narrow screen; a smaller one scrolls sideways. */
+const MAX_NARROW_COLUMNS = 4;
+
 export function Table<Row>({
   caption,
   columns,
@@ -112,7 +114,7 @@ export function Table<Row>({
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
     <section class="scroll" tabindex={0} aria-label={caption}>
-      <table>
+      <table class={columns.length > MAX_NARROW_COLUMNS ? 'wide' : undefined}>
         <caption>{caption}</caption>
         <thead>
           <tr>

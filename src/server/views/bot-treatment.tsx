@@ -69,11 +69,14 @@ export function Treatment({ site, token, now }: { site: SiteTreatment; token: st
         rows={requests}
         empty="None are on record."
         columns={[
-          { head: 'Time', cell: ({ startedAt }) => startedAt.toISOString() },
-          { head: 'For', cell: ({ purpose }) => (purpose === 'robots' ? 'robots.txt' : 'a page') },
+          {
+            head: 'Time (UTC)',
+            cell: ({ startedAt }) => startedAt.toISOString().replace('T', ' ').slice(0, -1),
+          },
+          { head: 'For', cell: ({ purpose }) => (purpose === 'robots' ? 'robots.txt' : 'page') },
           { head: 'Status', numeric: true, cell: ({ statusCode }) => statusCode ?? 'none' },
           {
-            head: 'After the one before',
+            head: 'Gap before',
             numeric: true,
             cell: ({ gapMs }) => (gapMs === null ? '–' : formatSeconds(gapMs)),
           },

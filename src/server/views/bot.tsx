@@ -10,6 +10,7 @@ import { periodOf } from './proof.tsx';
 interface Bot {
   userAgent: string;
   token: string;
+  /** null: none is set, or it is this page. */
   contact: string | null;
   from: string | null;
   /** null: no host was given. */
@@ -23,7 +24,8 @@ export const botView = defineView<Bot>({
   async load({ services: { db, config }, query, now }) {
     const token = productToken(config.userAgent);
     const typed = query.get('host')?.trim() ?? '';
-    const { userAgent, contact, from } = config;
+    const { userAgent, from, publicBotUrl } = config;
+    const contact = config.contact === publicBotUrl ? null : config.contact;
     const options = { period: periodOf(query, now), token };
     return {
       ...{ userAgent, token, contact, from },

@@ -2,8 +2,9 @@
 import { formatCount, formatDuration } from '../../core/format.ts';
 import { type FullCrawlReport, readCrawlReport } from '../../reports/crawl-report.ts';
 import { CrawlActions } from '../html/actions.tsx';
-import { GrowthChart } from '../html/charts.tsx';
+import { GrowthChart, growthChartEnd } from '../html/charts.tsx';
 import { Ago, Badge, Clock, Count, crawlAddress, FromWeb, Live, Share, Table } from '../html/parts.tsx';
+import { loadCrawlOverview } from '../overview.ts';
 import { defineView } from '../view.ts';
 import { CauseTable } from './crawl-causes.tsx';
 import { LedgerTable } from './crawl-ledger.tsx';
@@ -11,10 +12,21 @@ import { RemainingTable } from './crawl-remaining.tsx';
 import { SettingsFacts } from './crawl-settings.tsx';
 import { CRAWL_TONES, Figure, SumFigures } from './crawl-status.tsx';
 
-export const crawlView = defineView<FullCrawlReport>({
+interface CrawlPage extends FullCrawlReport {
+  /** One sentence. null: it has ended. */
+  heldBackBy: string | null;
+}
+
+export const crawlView = defineView<CrawlPage>({
   path: '/crawls/:crawl',
   title: ({ progress }) => progress.crawl,
-  load: ({ services: { db }, params, now }) => readCrawlReport(db, params.crawl ?? '', now),
+  async load({ services, params: { crawl = '' }, now }) {
+    const [report, overview] = await Promise.all([
+      readCrawlReport(services.db, crawl, now),
+      loadCrawlOverview(services, crawl),
+    ]);
+    return report && { ...report, heldBackBy: overview?.heldBackBy ?? null };
+  },
   render(report, now) {
     const { progress, createdAt, finishedAt, done, open } = report;
     return (
@@ -49,6 +61,11 @@ export const crawlView = defineView<FullCrawlReport>({
               <Figure name="At best, politely">{describeEnd(report.end.remainingMs)}</Figure>
             )}
           </dl>
+          {report.heldBackBy !== null && (
+            <p class="held">
+              <FromWeb text={report.heldBackBy} />
+            </p>
+          )}
           <Growth report={report} now={now} />
           <h2>Pages and attempts</h2>
           <Outcomes report={report} />
@@ -77,7 +94,7 @@ function Growth({ report, now }: { report: FullCrawlReport; now: Date }) {
   const { samples, projection, done, progress, createdAt } = report;
   const endsInMs = projection?.endsInMs ?? null;
   const endsAt = endsInMs === null || endsInMs > MAX_SHOWN_MS ? null : new Date(now.getTime() + endsInMs);
-  const last = samples.at(-1);
+  const [first, last] = [samples[0], samples.at(-1)];
   const label = `${formatCount(progress.found)} pages found and ${formatCount(done)} done in ${formatDuration(progress.seconds * 1_000)}.`;
   return (
     <figure class="growth">
@@ -93,7 +110,9 @@ function Growth({ report, now }: { report: FullCrawlReport; now: Date }) {
             projected end <Clock at={endsAt} now={now} />
           </span>
         )}
-        <span class="until">{last && <Clock at={last.at} now={now} />}</span>
+        <span class="until">
+          {first && last && <Clock at={growthChartEnd(first.at, last.at, endsAt)} now={now} />}
+        </span>
       </figcaption>
       {projection?.isGrowing && (
         <p class="notice warn">

@@ -9,17 +9,20 @@ import {
 } from '../../operator/describe-domain.ts';
 import { type DomainReport, parseDomain, readDomainReport } from '../../operator/domains.ts';
 import { type DomainDetail, readDomainDetail } from '../../reports/domain-detail.ts';
+import { nextSlotAt } from '../../throttle/view.ts';
 import { DomainActions } from '../html/actions.tsx';
 import { GapChart } from '../html/charts.tsx';
 import { Ago, Badge, Clock, Count, Countdown, FromWeb, Live, type Tone } from '../html/parts.tsx';
 import { askTemporal } from '../services.ts';
 import { defineView } from '../view.ts';
 import { Figure } from './crawl-status.tsx';
-import { ProofFacts, periodOf, proofAddress } from './proof.tsx';
+import { PeriodForm, ProofFacts, periodOf, proofAddress } from './proof.tsx';
 import { Robots } from './robots.tsx';
 
 interface DomainPage extends DomainDetail {
   report: DomainReport;
+  /** Where others find the page for owners of sites. null: nowhere that is known. */
+  publicBotUrl: string | null;
 }
 
 export const domainView = defineView<DomainPage>({
@@ -33,9 +36,10 @@ export const domainView = defineView<DomainPage>({
       (await readDomainReport(db, null, domain));
     if (report.known === null) return null;
     const options = { period: periodOf(query, now), token: productToken(config.userAgent) };
-    return { report, ...(await readDomainDetail(db, domain, options)) };
+    const { publicBotUrl } = config;
+    return { report, publicBotUrl, ...(await readDomainDetail(db, domain, options)) };
   },
-  render({ report, domain, requests, robots, proof }, now) {
+  render({ report, domain, requests, robots, proof, publicBotUrl }, now) {
     return (
       <>
         <Live id="domain">
@@ -63,11 +67,16 @@ export const domainView = defineView<DomainPage>({
           ))}
         </Live>
         <h2>Proof</h2>
+        <PeriodForm proof={proof} />
         <Live id="proof">
           <ProofFacts proof={proof} />
           <p>
-            <a href={proofAddress(proof)}>This proof as the owner of the site sees it</a>: an address to send
-            to them, if this server is public.
+            <a href={proofAddress(proof, publicBotUrl ?? '/bot')}>
+              This proof as the owner of the site sees it
+            </a>
+            {publicBotUrl === null
+              ? '; to have an address to send to them, set "publicUrl" (AMBLE_PUBLIC_URL).'
+              : ': an address to send to them.'}
           </p>
         </Live>
       </>
@@ -86,6 +95,7 @@ function Facts({ report, now }: { report: DomainReport; now: Date }) {
   const { live, known } = report;
   const stats = (live ?? known?.stored)?.stats;
   const block = findDomainBlock(report, '', now);
+  const nextSlot = live && nextSlotAt(live, now);
   const gap = live ?? (known && storedGap(known.stored));
   return (
     <>
@@ -96,13 +106,13 @@ function Facts({ report, now }: { report: DomainReport; now: Date }) {
       )}
       <dl class="figures">
         <Figure name="Gap">{gap ? describeGap(gap) : 'not known'}</Figure>
-        {live?.nextSlotAt != null && (
+        {nextSlot !== null && (
           <Figure name="Next slot">
-            <Countdown at={new Date(live.nextSlotAt)} now={now} />
+            <Countdown at={new Date(nextSlot)} now={now} />
           </Figure>
         )}
         {live !== null && (
-          <Figure name="Reserved + waiting">
+          <Figure name="Leases + queued">
             {formatCount(live.reserved)} + {formatCount(live.waiting)}
           </Figure>
         )}

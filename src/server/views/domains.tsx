@@ -1,7 +1,13 @@
 /** Domains: how each is treated, across all crawls. */
 import { formatCount, formatDuration } from '../../core/format.ts';
-import { describeDomainState, describeGapReason } from '../../operator/describe-domain.ts';
+import {
+  type DescribedGap,
+  describeDomainState,
+  describeGapReason,
+  storedGap,
+} from '../../operator/describe-domain.ts';
 import type { DomainReport } from '../../operator/domains.ts';
+import { nextSlotAt } from '../../throttle/view.ts';
 import { type DomainList, loadDomains } from '../domain-list.ts';
 import { OrderForm } from '../html/orders.tsx';
 import { Ago, Badge, Count, Countdown, Live, Table, type Tone } from '../html/parts.tsx';
@@ -9,23 +15,45 @@ import { defineView } from '../view.ts';
 
 const MAX_DOMAINS = 100;
 
-export const domainsView = defineView<DomainList>({
+interface Domains extends DomainList {
+  /** A part of their names. Empty: all. */
+  find: string;
+}
+
+export const domainsView = defineView<Domains>({
   path: '/domains',
   nav: 'Domains',
   title: () => 'Domains',
-  load: ({ services }) => loadDomains(services, MAX_DOMAINS),
-  render({ domains, more }, now) {
+  async load({ services, query }) {
+    const find = query.get('find')?.trim().toLowerCase() ?? '';
+    return { find, ...(await loadDomains(services, { limit: MAX_DOMAINS, find })) };
+  },
+  render({ domains, more, find }, now) {
     return (
       <>
         <div class="head">
           <h1>Domains</h1>
           <span class="lead">Paused, blocked and unreachable ones first, then the most recent.</span>
+          <form class="actions" action="/domains">
+            <input
+              name="find"
+              type="search"
+              value={find}
+              placeholder="Part of a name"
+              aria-label="Only domains with this in their name"
+            />
+            <button type="submit">Show</button>
+          </form>
         </div>
         <Live id="domains">
           <Table
             caption="Domains"
             rows={domains}
-            empty="No domains yet; a crawl adds the domains it visits."
+            empty={
+              find === ''
+                ? 'No domains yet; a crawl adds the domains it visits.'
+                : `No domain has "${find}" in its name.`
+            }
             columns={[
               {
                 head: 'Domain',
@@ -35,16 +63,16 @@ export const domainsView = defineView<DomainList>({
                 head: 'State',
                 cell: (report) => <Badge tone={toneOf(report)}>{describeDomainState(report, now)}</Badge>,
               },
-              { head: 'Next slot', cell: ({ live }) => <NextSlot at={live?.nextSlotAt ?? null} now={now} /> },
-              { head: 'Gap', numeric: true, cell: gapOf },
-              { head: 'Because of', cell: ({ live }) => live && describeGapReason(live) },
               {
-                head: 'Queue',
-                numeric: true,
-                cell: ({ live }) => live && <Count value={live.reserved + live.waiting} />,
+                head: 'Next slot',
+                cell: ({ live }) => <NextSlot at={live && nextSlotAt(live, now)} now={now} />,
               },
+              { head: 'Gap', numeric: true, cell: gapOf },
+              { head: 'Reason', cell: reasonOf },
+              { head: 'Leases', numeric: true, cell: ({ live }) => live && <Count value={live.reserved} /> },
+              { head: 'Queued', numeric: true, cell: ({ live }) => live && <Count value={live.waiting} /> },
               {
-                head: 'Average',
+                head: 'Response',
                 numeric: true,
                 cell: ({ live, known }) => {
                   const average = (live ?? known?.stored)?.stats.averageDurationMs ?? null;
@@ -70,9 +98,19 @@ function NextSlot({ at, now }: { at: number | null; now: Date }) {
   return at === null ? null : <Countdown at={new Date(at)} now={now} />;
 }
 
-function gapOf({ live, known }: DomainReport): string {
-  const gapMs = live?.gapMs ?? known?.stored.minGapMs ?? 0;
+/** As the throttle says, or as stored. */
+function describedGap({ live, known }: DomainReport): DescribedGap | null {
+  return live ?? (known && storedGap(known.stored));
+}
+
+function gapOf(report: DomainReport): string {
+  const gapMs = describedGap(report)?.gapMs ?? 0;
   return gapMs === 0 ? '' : formatDuration(gapMs);
+}
+
+function reasonOf(report: DomainReport): string {
+  const gap = describedGap(report);
+  return gap === null ? '' : describeGapReason(gap);
 }
 
 function toneOf({ live, known }: DomainReport): Tone {

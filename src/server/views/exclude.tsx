@@ -3,8 +3,9 @@ import { parsePattern } from '../../operator/exclude-orders.ts';
 import { findCrawl } from '../../storage/crawls.ts';
 import { describePreview, type ExcludePreview, previewExclude } from '../../storage/frontier/exclude.ts';
 import { OrderForm } from '../html/orders.tsx';
-import { crawlAddress, FromWeb } from '../html/parts.tsx';
+import { crawlAddress } from '../html/parts.tsx';
 import { defineView } from '../view.ts';
+import { LinkToPage } from './page-content.tsx';
 
 interface Exclude {
   crawl: string;
@@ -47,7 +48,7 @@ export const excludeView = defineView<Exclude>({
             <ul>
               {preview.examples.map((url) => (
                 <li>
-                  <FromWeb text={url} />
+                  <LinkToPage url={url} crawl={crawl} />
                 </li>
               ))}
             </ul>

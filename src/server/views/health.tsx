@@ -35,11 +35,15 @@ export const healthView = defineView<HealthReport>({
             empty={workers === null ? 'Not known: Postgres is unavailable.' : 'No worker is running.'}
             columns={[
               { head: 'Worker', cell: ({ identity }) => identity },
-              { head: 'Runs since', cell: ({ startedAt }) => <Ago at={startedAt} now={now} /> },
+              { head: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} now={now} /> },
               { head: 'Seen', cell: ({ seenAt }) => <Ago at={seenAt} now={now} /> },
-              { head: 'Fetches', numeric: true, cell: ({ openFetches }) => <Count value={openFetches} /> },
               {
-                head: 'Waiting',
+                head: 'Open fetches',
+                numeric: true,
+                cell: ({ openFetches }) => <Count value={openFetches} />,
+              },
+              {
+                head: 'Waiting fetches',
                 numeric: true,
                 cell: ({ waitingFetches }) => <Count value={waitingFetches} />,
               },
@@ -98,7 +102,7 @@ function Dependencies({ report }: { report: HealthReport }) {
     <dl class="facts">
       <dt>Postgres</dt>
       <dd>
-        <State error={postgresError}>{databaseBytes !== null && formatMebibytes(databaseBytes)}</State>
+        <State error={postgresError}>{databaseBytes !== null && formatBytes(databaseBytes)}</State>
       </dd>
       <dt>Temporal</dt>
       <dd>
@@ -110,7 +114,7 @@ function Dependencies({ report }: { report: HealthReport }) {
           {name}
           {freeBytes !== null &&
             sizeBytes !== null &&
-            `, ${formatMebibytes(freeBytes)} of ${formatMebibytes(sizeBytes)} free`}
+            `, ${formatBytes(freeBytes)} of ${formatBytes(sizeBytes)} free`}
         </State>
       </dd>
       <dt>Clock</dt>
@@ -132,6 +136,9 @@ function formatOffset(ms: number): string {
   return `${ms < 0 ? '−' : '+'}${formatDuration(Math.abs(ms))}`;
 }
 
-function formatMebibytes(bytes: number): string {
-  return `${formatCount(Math.round(bytes / 1024 ** 2))} MiB`;
+function formatBytes(bytes: number): string {
+  const mebibytes = bytes / 1024 ** 2;
+  return mebibytes < 10_240
+    ? `${formatCount(Math.round(mebibytes))} MiB`
+    : `${formatCount(Math.round(mebibytes / 1024))} GiB`;
 }

@@ -58,8 +58,19 @@ export const nowView = defineView<Now>({
                 { head: 'Crawl', cell: ({ id }) => <CrawlLink id={id} /> },
                 { head: 'Status', cell: ({ status }) => <Badge tone={CRAWL_TONES[status]}>{status}</Badge> },
                 { head: 'Found', numeric: true, cell: ({ found }) => <Count value={found} /> },
-                { head: 'Fetched', numeric: true, cell: ({ pages }) => <Count value={pages.Fetched ?? 0} /> },
-                { head: 'Failed', numeric: true, cell: ({ pages }) => <Count value={pages.Failed ?? 0} /> },
+                {
+                  head: '= fetched',
+                  numeric: true,
+                  cell: ({ pages }) => <Count value={pages.Fetched ?? 0} />,
+                },
+                { head: '+ failed', numeric: true, cell: ({ pages }) => <Count value={pages.Failed ?? 0} /> },
+                {
+                  head: '+ others',
+                  numeric: true,
+                  cell: ({ found, pages: { Fetched = 0, Failed = 0 } }) => (
+                    <Count value={found - Fetched - Failed} />
+                  ),
+                },
                 {
                   head: 'Took',
                   numeric: true,

@@ -13,7 +13,7 @@ export function LinkToPage({ url, crawl }: { url: string; crawl: string }) {
 }
 
 export function Links({ content, crawl }: { content: PageContent; crawl: string }) {
-  const { linksOut, linksFound, linksSkipped } = content;
+  const { linksOut, linksIn, linksFound, linksSkipped } = content;
   const skipped = Object.entries(linksSkipped).map(([reason, links]) => `${formatCount(links)} ${reason}`);
   return (
     <>
@@ -33,11 +33,29 @@ export function Links({ content, crawl }: { content: PageContent; crawl: string 
           { head: 'rel', cell: ({ rel }) => rel && <FromWeb text={rel} max={40} /> },
         ]}
       />
+      <h2>Links to it</h2>
+      <Table
+        caption="Pages of this crawl that link to this page"
+        rows={linksIn}
+        empty="None are on record."
+        columns={[
+          { head: 'On', cell: ({ url }) => <LinkToPage url={url} crawl={crawl} /> },
+          { head: 'Text', cell: ({ anchor }) => anchor && <FromWeb text={anchor} max={100} /> },
+        ]}
+      />
     </>
   );
 }
 
-export function Content({ content, body }: { content: PageContent; body: BodyText | null }) {
+export function Content({
+  content,
+  body,
+  crawl,
+}: {
+  content: PageContent;
+  body: BodyText | null;
+  crawl: string;
+}) {
   const facts: [string, string | null][] = [
     ['Title', content.title],
     ['Description', content.description],
@@ -45,7 +63,6 @@ export function Content({ content, body }: { content: PageContent; body: BodyTex
     ['Language', content.language],
     ['Type', content.contentType],
     ['Size', content.contentBytes === null ? null : formatPlural(content.contentBytes, 'byte')],
-    ['Same as', content.duplicateOf],
   ];
   const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
   if (known.length === 0) return null;
@@ -61,10 +78,18 @@ export function Content({ content, body }: { content: PageContent; body: BodyTex
             </dd>
           </>
         ))}
+        {content.duplicateOf !== null && (
+          <>
+            <dt>Same as</dt>
+            <dd>
+              <LinkToPage url={content.duplicateOf} crawl={crawl} />
+            </dd>
+          </>
+        )}
       </dl>
       {body?.kind === 'unavailable' && <p class="muted">{body.reason}</p>}
       {body?.kind === 'text' && (
-        <details>
+        <details id="body">
           <summary>Stored body as text{body.more && ', its beginning'}</summary>
           <pre>
             {body.text.split('\n').map((line) => (

@@ -116,8 +116,12 @@ export const pageView = defineView<PageSearch>({
           <h2>Attempts</h2>
           <Attempts report={report} now={now} />
         </Live>
-        {content !== null && <Links content={content} crawl={crawl.id} />}
-        {content !== null && <Content content={content} body={body} />}
+        {content !== null && (
+          <Live id="content">
+            <Content content={content} body={body} crawl={crawl.id} />
+            <Links content={content} crawl={crawl.id} />
+          </Live>
+        )}
       </>
     );
   },
@@ -128,7 +132,7 @@ async function readFound(services: Services, report: PageReport, now: Date): Pro
   const { page } = report;
   const [context, content] = await Promise.all([
     askTemporal(services, () => readPageContext(db, client, config, report)),
-    readPageContent(db, page.id),
+    readPageContent(db, page),
   ]);
   const known = context ?? { slot: null, domain: null, work: null };
   const { contentHash, contentType } = content ?? {};

@@ -6,9 +6,11 @@ import { Moment } from '../html/parts.tsx';
 export const DEFAULT_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** From the address of a page: `from` and `until` as dates. Without them, the last week. */
+/** From the address of a page: `from` and `until` as times, or as days; the last day is included. Without them, the last week. */
 export function periodOf(query: URLSearchParams, now: Date): { from: Date; until: Date } {
-  const until = dateIn(query.get('until')) ?? now;
+  const last = query.get('until') ?? '';
+  const end = dateIn(/^\d{4}-\d\d-\d\d$/.test(last) ? `${last}T23:59:59.999Z` : last) ?? now;
+  const until = end < now ? end : now;
   const from = dateIn(query.get('from')) ?? new Date(until.getTime() - DEFAULT_DAYS * DAY_MS);
   return from < until ? { from, until } : { from: new Date(until.getTime() - DAY_MS), until };
 }
@@ -19,9 +21,22 @@ function dateIn(text: string | null): Date | null {
 }
 
 /** The same proof at any later time: the period is part of the address. */
-export function proofAddress({ domain, period: { from, until } }: ProofSummary): string {
+export function proofAddress({ domain, period: { from, until } }: ProofSummary, botUrl: string): string {
   const query = new URLSearchParams({ host: domain, from: from.toISOString(), until: until.toISOString() });
-  return `/bot?${query}`;
+  return `${botUrl}?${query}`;
+}
+
+export function PeriodForm({ proof: { domain, period } }: { proof: ProofSummary }) {
+  const day = (at: Date) => at.toISOString().slice(0, 10);
+  return (
+    <form action={`/domains/${encodeURIComponent(domain)}`} class="actions period">
+      <label for="from">From</label>
+      <input id="from" name="from" type="date" value={day(period.from)} />
+      <label for="until">until</label>
+      <input id="until" name="until" type="date" value={day(period.until)} />
+      <button type="submit">Show</button>
+    </form>
+  );
 }
 
 export function ProofFacts({ proof }: { proof: ProofSummary }) {

@@ -11,6 +11,7 @@ import { OrderForm } from '../html/orders.tsx';
 import { crawlAddress, FromWeb, Live, Share, Table } from '../html/parts.tsx';
 import { retrySelection } from '../orders.ts';
 import { defineView } from '../view.ts';
+import { LinkToPage } from './page-content.tsx';
 
 interface Retry {
   crawl: string;
@@ -62,7 +63,7 @@ export const retryView = defineView<Retry>({
             rows={preview.samples}
             empty="No failed page matches."
             columns={[
-              { head: 'URL', cell: ({ url }) => <FromWeb text={url} /> },
+              { head: 'URL', cell: ({ url }) => <LinkToPage url={url} crawl={crawl} /> },
               { head: 'Why it failed', cell: ({ reason }) => reason && <FromWeb text={reason} /> },
             ]}
           />

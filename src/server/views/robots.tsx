@@ -61,12 +61,15 @@ export function Robots({ robots, now }: { robots: RobotsSummary; now: Date }) {
 function Lines({ text }: { text: string }) {
   return (
     <>
-      {text.split(/\r\n?|\n/).map((line) => (
-        <>
-          <FromWeb text={line} max={500} />
-          {'\n'}
-        </>
-      ))}
+      {text
+        .trimEnd()
+        .split(/\r\n?|\n/)
+        .map((line) => (
+          <>
+            <FromWeb text={line} max={500} />
+            {'\n'}
+          </>
+        ))}
     </>
   );
 }

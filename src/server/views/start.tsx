@@ -1,26 +1,37 @@
 /** Start a crawl: a form, and the command that would do the same. */
-import { Live } from '../html/parts.tsx';
-import { START_FIELDS, type StartField, type StartValues, startCommand } from '../start-form.ts';
+import { BadInput } from '../../core/errors.ts';
+import { FromWeb, Live } from '../html/parts.tsx';
+import { prepareCrawl } from '../orders.ts';
+import type { Services } from '../services.ts';
+import { START_FIELDS, type StartField, type StartValues, startCommand, toNewCrawl } from '../start-form.ts';
 import { defineView } from '../view.ts';
 
 interface Start {
   values: StartValues;
   command: string;
+  /** What is wrong with the values. null: nothing, or none were given. */
+  problem: string | null;
 }
 
 export const startView = defineView<Start>({
   path: '/start',
   nav: 'Start',
   title: () => 'Start a crawl',
-  async load({ query }) {
+  async load({ services, query }) {
     const values = Object.fromEntries(query);
-    return { values, command: startCommand(values) };
+    const problem = query.has('seeds') ? await problemWith(services, values) : null;
+    return { values, command: startCommand(values), problem };
   },
-  render({ values, command }) {
+  render({ values, command, problem }) {
     return (
       <>
         <h1>Start a crawl</h1>
-        <p class="lead">What you leave empty is as the preset or the configuration says.</p>
+        <p class="lead">Empty fields take their value from the preset or the configuration.</p>
+        {problem !== null && (
+          <p class="notice bad" role="alert">
+            <FromWeb text={problem} />
+          </p>
+        )}
         <form method="post" action="/start" class="stack wide">
           <label for="seeds">URLs to start from</label>
           <textarea id="seeds" name="seeds" rows={3} required placeholder="https://example.org/">
@@ -48,6 +59,16 @@ export const startView = defineView<Start>({
     );
   },
 });
+
+async function problemWith(services: Services, values: StartValues): Promise<string | null> {
+  try {
+    await prepareCrawl(services, toNewCrawl(values));
+    return null;
+  } catch (error) {
+    if (error instanceof BadInput) return error.message;
+    throw error;
+  }
+}
 
 function Field({ field: { name, label, hint, choices }, value }: { field: StartField; value: string }) {
   return (

@@ -1,5 +1,6 @@
 /** What a page contains and what it is linked with. */
 import type { Database } from '../database.ts';
+import type { Page } from '../generated/client.ts';
 
 export interface PageContent {
   title: string | null;
@@ -19,14 +20,22 @@ export interface PageContent {
   linksSkipped: Record<string, number>;
   /** The first of its links. */
   linksOut: { url: string; anchor: string | null; rel: string | null }[];
+  /** Pages of the same crawl that link to it; its start page may have more than are listed. */
+  linksIn: { url: string; anchor: string | null }[];
 }
 
 const MAX_LINKS = 100;
 
-export async function readPageContent(db: Database, pageId: bigint): Promise<PageContent | null> {
-  const [page, linksOut] = await Promise.all([
+/** Links of all crawls that are compared to find those of this one. */
+const MAX_COMPARED = 1_000;
+
+export async function readPageContent(
+  db: Database,
+  { id, crawlId, urlHash }: Pick<Page, 'id' | 'crawlId' | 'urlHash'>,
+): Promise<PageContent | null> {
+  const [page, linksOut, linksIn] = await Promise.all([
     db.page.findUnique({
-      where: { id: pageId },
+      where: { id },
       select: {
         ...{ title: true, description: true, canonicalUrl: true, language: true, contentType: true },
         ...{ contentHash: true, contentBytes: true, duplicateOfId: true, foundOnId: true },
@@ -34,11 +43,16 @@ export async function readPageContent(db: Database, pageId: bigint): Promise<Pag
       },
     }),
     db.link.findMany({
-      where: { pageId },
+      where: { pageId: id },
       select: { url: true, anchor: true, rel: true },
       orderBy: [{ pageId: 'asc' }, { urlHash: 'asc' }],
       take: MAX_LINKS,
     }),
+    db.$queryRaw<PageContent['linksIn']>`
+      SELECT page.url, link.anchor
+      FROM (SELECT page_id, anchor FROM links WHERE url_hash = ${urlHash} LIMIT ${MAX_COMPARED}) AS link
+      JOIN pages page ON page.id = link.page_id AND page.crawl_id = ${crawlId}
+      LIMIT ${MAX_LINKS}`,
   ]);
   if (page === null) return null;
   const { duplicateOfId, foundOnId, linksSkipped, ...shown } = page;
@@ -50,6 +64,7 @@ export async function readPageContent(db: Database, pageId: bigint): Promise<Pag
     // As record-attempt.ts wrote it.
     linksSkipped: (linksSkipped ?? {}) as Record<string, number>,
     linksOut,
+    linksIn,
   };
 }
 

@@ -4,6 +4,7 @@ import { type CrawlRecord, toSettings } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import type { Page, PageCrawl } from '../generated/client.ts';
 import { type RecordedOrder, readPauseOrder } from '../orders.ts';
+import { readStop } from '../stop.ts';
 
 const SHOWN = {
   id: true,
@@ -34,6 +35,8 @@ interface ReportedCrawl {
   status: CrawlRecord['status'];
   /** Who paused it, and why. Of a paused one. */
   pausedBy?: RecordedOrder | null;
+  /** The order that stopped everything. null: nothing is stopped. */
+  stoppedBy?: RecordedOrder | null;
   /** Of this page. */
   maximumAttempts: number;
   window: number;
@@ -95,6 +98,7 @@ async function readReportedCrawl(
     id,
     status: row.status,
     pausedBy: row.status === 'Paused' ? await readPauseOrder(db, { crawlId: id }) : null,
+    stoppedBy: row.status === 'Running' ? await readStop(db) : null,
     maximumAttempts: attemptsBefore + retry.maximumAttempts,
     window,
     warmup: row.warmedUp
