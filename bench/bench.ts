@@ -3,6 +3,7 @@
  * between machines; absolute figures cannot.
  */
 import { BadInput } from '../src/core/errors.ts';
+import { compare } from './compare.ts';
 import { crowd } from './crowd.ts';
 import { dashboards } from './dashboards.ts';
 import { frontier } from './frontier.ts';
@@ -25,6 +26,7 @@ const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
   storage,
   workers,
   crowd,
+  compare,
   server,
   dashboards,
 };

@@ -22,6 +22,8 @@ const FULL_SIZE = 200;
 const SILENT = 500;
 const SECONDS = 60;
 const SETTLE_SECONDS = 30;
+/** For the honest hosts to begin. */
+const BEGIN_SECONDS = 600;
 /** After each host has had its first response: the code gets warm, and the front pages are recorded. */
 const WARM_UP_SECONDS = 15;
 const NETWORK = 1;
@@ -61,7 +63,12 @@ async function compare(
   const worker = await addWorker({ watchStalls: true });
   await start('honest', { seeds: honest.seeds, resolve: honest.resolve, delay: DELAY });
   // The first request is for robots.txt, the second follows its response.
-  await until(() => countsOf(honest).filter((count) => count >= 2).length === hosts);
+  const begun = (): number => [...countsOf(honest).values()].filter((count) => count >= 2).length;
+  const giveUpAt = performance.now() + BEGIN_SECONDS * 1_000;
+  await until(() => begun() === hosts || performance.now() > giveUpAt);
+  // Hosts that begin while others are measured would take from their pace, with or without hostile ones.
+  if (begun() < hosts)
+    throw new Error(`Only ${begun()} of ${hosts} hosts have begun within ${BEGIN_SECONDS} s: try fewer.`);
   await sleep(WARM_UP_SECONDS * 1_000);
 
   log(`${hosts} honest hosts alone for ${seconds} s ...`);
@@ -77,10 +84,13 @@ async function compare(
   const stall = await worker.longestStall();
   const memory = (await worker.peakMemoryMb()) ?? Number.NaN;
 
-  const ratios = beside.map((pace, host) => pace / (alone[host] ?? Number.NaN));
+  const ratios = [...alone].flatMap(([host, pace]) => (pace > 0 ? [(beside.get(host) ?? 0) / pace] : []));
   const byHost = `by host: median ${median(ratios).toFixed(2)}, worst ${Math.min(...ratios).toFixed(2)}`;
   const onTheClock = `on the clock ${stall.elapsedMs.toFixed(0)}; alone ${stallAlone.cpuMs.toFixed(0)}`;
-  printResult('honest hosts', `${hosts} (${HOSTS} keep two cores half busy; ${FULL_SIZE} need more cores)`);
+  printResult(
+    'honest hosts',
+    `${begun()} of ${hosts} (${HOSTS} keep two cores half busy; ${FULL_SIZE} need more)`,
+  );
   printResult('hostile requests', requestsOf(hostile));
   printResult('alone, requests/s', spread(alone));
   printResult('beside, requests/s', spread(beside));
@@ -119,27 +129,32 @@ function readOptions(args: string[]): Options {
 }
 
 /** Requests per second to each host during the next seconds. */
-async function pacesOf(web: PlainWeb, seconds: number): Promise<number[]> {
+async function pacesOf(web: PlainWeb, seconds: number): Promise<Map<string, number>> {
   const [before, began] = [countsOf(web), performance.now()];
   await sleep(seconds * 1_000);
   const elapsed = (performance.now() - began) / 1_000;
-  return countsOf(web).map((count, host) => (count - (before[host] ?? 0)) / elapsed);
+  return mapValues(countsOf(web), (count, host) => (count - (before.get(host) ?? 0)) / elapsed);
 }
 
-function countsOf({ arrivals }: PlainWeb): number[] {
-  return [...arrivals].toSorted(([one], [other]) => one.localeCompare(other)).map(([, { length }]) => length);
+function countsOf({ arrivals }: PlainWeb): Map<string, number> {
+  return mapValues(arrivals, ({ length }) => length);
+}
+
+function mapValues<V, W>(of: ReadonlyMap<string, V>, map: (value: V, key: string) => W): Map<string, W> {
+  return new Map([...of].map(([key, value]) => [key, map(value, key)]));
 }
 
 function requestsOf({ requests }: HostileWeb): string {
   return [...requests].map(([kind, count]) => `${kind} ${count}`).join(', ');
 }
 
-function spread(paces: readonly number[]): string {
-  return `${sum(paces).toFixed(1)} in all; by host: median ${median(paces).toFixed(2)}, least ${Math.min(...paces).toFixed(2)}`;
+function spread(byHost: ReadonlyMap<string, number>): string {
+  const paces = [...byHost.values()];
+  return `${sum(byHost).toFixed(1)} in all; by host: median ${median(paces).toFixed(2)}, least ${Math.min(...paces).toFixed(2)}`;
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+function sum(values: ReadonlyMap<string, number>): number {
+  return [...values.values()].reduce((total, value) => total + value, 0);
 }
 
 async function until(isTrue: () => boolean): Promise<void> {

@@ -73,8 +73,9 @@ export async function startHostileWeb(silent: number): Promise<HostileWeb> {
   const port = await listenOnLoopback(server);
 
   const silentHosts = numbered(silent, (n) => `s${n}.silent${n % SILENT_SITES}.${SUFFIX}`);
+  // Their names come first: hosts that are due at the same time are begun in alphabetical order, and there are few of these.
   const kindHosts = Object.keys(kinds).flatMap((kind) =>
-    numbered(HOSTS_PER_KIND, (n) => `www.${kind}${n}.${SUFFIX}`),
+    numbered(HOSTS_PER_KIND, (n) => `a.${kind}${n}.${SUFFIX}`),
   );
   const ownAddress = [...silentHosts, ...kindHosts].map(
     (name, n) => `${name}:${loopbackAddress(NETWORK, n)}`,

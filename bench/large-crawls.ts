@@ -88,7 +88,7 @@ async function fillDomains(db: Database, { domains }: Size): Promise<void> {
              'since', 0, 'until', extract(epoch FROM now()) * 1000 + 60000, 'failures', 3, 'error', 'connection refused'))
                 ELSE '{}' END,
            jsonb_build_object('lastStart', extract(epoch FROM now()) * 1000 - n * 1000, 'delayUntil', 0, 'open', '[]'::jsonb,
-                              'givenUp', '[]'::jsonb),
+                              'spent', '[]'::jsonb),
            jsonb_build_object('started', 5000, 'averageDurationMs', 120), now() - n * interval '1 second'
     FROM generate_series(0, ${domains - 1}::int) n`;
   await db.$executeRaw`

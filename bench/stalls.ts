@@ -3,10 +3,13 @@
  * the functions that read them in a crawl. Of several rounds the shortest counts, which leaves out other load on this machine.
  */
 import { createParser } from '../src/html/index.ts';
-import { parseRobots, readDirectives } from '../src/robots/index.ts';
+import type { ResponseExchange } from '../src/http/index.ts';
+import { diffRobots } from '../src/reports/robots-diff.ts';
+import { parseRobots, readDirectives, readRobotsResponse } from '../src/robots/index.ts';
 import { readSitemap } from '../src/sitemaps/index.ts';
 import { inScope, NO_RULES, normaliseUrl } from '../src/urls/index.ts';
 import { CJK, fill, hostileDocuments, ROBOTS_OF_WILDCARDS } from './hostile-documents.ts';
+import { withRecordedPages } from './recorded-pages.ts';
 import { checkResult } from './results.ts';
 
 const MAX_STALL_MS = 100;
@@ -41,10 +44,21 @@ export async function stalls(): Promise<void> {
     'a sitemap of 50,000 URLs': sitemap(fill('http://example.test/page/#\n', 1_400_000)),
     'scope of 5,000 seeds': scope(5_000, 1_000),
     'robots.txt of wildcards': robots(ROBOTS_OF_WILDCARDS),
+    'robots.txt of escapes': robots(fill('allow:/%e3%81%82%e3#\n', 500_000)),
+    'robots.txt in Latin-1': robots(Buffer.from('allow:/\xe9\n'.repeat(60_000), 'latin1')),
+    'robots.txt of high bytes': robots(Buffer.alloc(512_000, 0xff)),
+    'robots.txt of line ends': robots('\r'.repeat(512_000)),
+    'two versions, other lines': () => diffRobots(fill('a#\n', 50_000), fill('b#\n', 50_000)),
+    'two versions, line ends': () => diffRobots('\n'.repeat(500_000), '\n'.repeat(499_999)),
     'robots.txt of sitemaps': robots(fill(`sitemap: http://${CJK.slice(0, 60)}.org/#\n`, 250_000)),
   };
+  await check(constructs);
+  await withRecordedPages(check);
+}
+
+async function check(constructs: Record<string, () => unknown>): Promise<void> {
   for (const [name, construct] of Object.entries(constructs))
-    checkResult(name.padEnd(26), await shortestStall(construct), { atMost: MAX_STALL_MS }, { digits: 0 });
+    checkResult(name.padEnd(28), await shortestStall(construct), { atMost: MAX_STALL_MS }, { digits: 0 });
 }
 
 function sitemap(text: string): () => Promise<unknown> {
@@ -68,12 +82,20 @@ function scope(seeds: number, links: number): () => void {
   };
 }
 
-function robots(text: string): () => void {
+function robots(lines: string | Buffer): () => void {
+  const body = Buffer.concat([Buffer.from('user-agent: *\n'), Buffer.from(lines)]);
   return () => {
-    const rules = parseRobots(`user-agent: *\n${text}`, { origin: 'http://example.test', token: 'Amble' });
+    const response = readRobotsResponse(responseOf(body), 'http://example.test/robots.txt');
+    if (response.kind !== 'rules') throw new Error('This robots.txt has no rules.');
+    const rules = parseRobots(response.text, { origin: 'http://example.test', token: 'Amble' });
     rules.check(`http://example.test/${'~'.repeat(1_900)}`);
     return void rules.sitemaps;
   };
+}
+
+function responseOf(body: Buffer): ResponseExchange {
+  const times = { startedAt: 0, latencyMs: 1, durationMs: 1 };
+  return { kind: 'response', status: 200, headers: {}, body, bodyBytes: body.length, cut: null, ...times };
 }
 
 async function shortestStall(construct: () => unknown): Promise<number> {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { ControlGroup } from './control-group.ts';
 import { Stall } from './stall.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../src/cli.js', import.meta.url));
@@ -12,6 +13,9 @@ const WATCH_STALLS = new URL('watch-stalls.js', import.meta.url).href;
 export interface WorkerOptions {
   /** Loads watch-stalls.ts into the process. */
   watchStalls?: boolean;
+  /** Instead of this version's. */
+  program?: string;
+  group?: ControlGroup;
 }
 
 export interface WorkerProcess {
@@ -19,6 +23,8 @@ export interface WorkerProcess {
   longestStall(): Promise<Stall>;
   /** Peak resident memory so far; null if the system does not report it. */
   peakMemoryMb(): Promise<number | null>;
+  /** What it printed when it was ready. */
+  readyLine: string;
   stop(): Promise<void>;
 }
 
@@ -26,26 +32,28 @@ export interface WorkerProcess {
 export async function startWorkerProcess(
   home: string,
   env: Record<string, string>,
-  { watchStalls = false }: WorkerOptions = {},
+  { watchStalls = false, program = PROGRAM, group }: WorkerOptions = {},
 ): Promise<WorkerProcess> {
-  const argv = [...(watchStalls ? ['--import', WATCH_STALLS] : []), PROGRAM, 'worker', '--home', home];
-  const child = spawn(process.execPath, argv, {
+  const argv = [program, 'worker', '--home', home];
+  const [command = '', ...args] = group?.command(argv) ?? argv;
+  const child = spawn(command, args, {
     cwd: home,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...(watchStalls && { NODE_OPTIONS: `--import ${WATCH_STALLS}` }), ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const exit = once(child, 'exit');
   const { stderr } = child;
   if (stderr === null) throw new Error('The worker was started without a pipe.');
   const lines = createInterface(stderr);
-  await new Promise<void>((resolve, reject) => {
+  const readyLine = await new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
-      if (line.startsWith('Worker ready')) resolve();
+      if (line.includes('Worker ready')) resolve(line);
       else process.stderr.write(`${line}\n`);
     });
     child.once('exit', (code) => reject(new Error(`The worker exited with ${code} before it was ready.`)));
   });
   return {
+    readyLine,
     async longestStall() {
       const answer = once(child, 'message');
       child.send('longest stall');
