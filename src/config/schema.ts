@@ -27,6 +27,7 @@ import {
   oneOf,
   positiveDuration,
   postgresUrlOrNone,
+  serverAddressOrNone,
   socketAddressOrNone,
   text,
   textOrNone,
@@ -90,7 +91,8 @@ export interface AmbleConfig {
   serverHosts: string[];
   logFormat: LogFormat;
   /** Where others reach the server; null: not known. */
-  publicUrl: string | null;
+  /** The page for owners of sites, as others reach it. null: not known. */
+  publicBotUrl: string | null;
   /** Fetches that one worker process runs at a time. */
   maxConcurrentFetches: number;
   /** A worker that receives SIGTERM has ended after this. */
@@ -118,7 +120,7 @@ export interface AmbleConfig {
 
 export const configSchema = z.strictObject({
   home: text('a directory'),
-  temporalAddress: textOrNone('an address such as "localhost:7233"'),
+  temporalAddress: serverAddressOrNone(),
   temporalNamespace: text('the name of a namespace'),
   temporalApiKeyFile: textOrNone('the path of a file'),
   temporalBinary: textOrNone('the path of a temporal program'),
@@ -198,7 +200,8 @@ export function toConfig(
 ): AmbleConfig {
   const { maxOutage, publicUrl } = written;
   // Whoever looks at the log of a site finds the page about this crawler.
-  const contact = written.contact ?? (publicUrl && new URL('bot', withSlash(publicUrl)).href);
+  const publicBotUrl = publicUrl && new URL('bot', withSlash(publicUrl)).href;
+  const contact = written.contact ?? publicBotUrl;
   const { minFreshMs, maxFreshMs, retryMs, maxRetryMs } = tuning.robots;
   const home = resolve(cwd, written.home);
   const { temporalAddress, temporalApiKeyFile: keyFile } = written;
@@ -223,7 +226,7 @@ export function toConfig(
     serverToken: written.serverToken,
     serverHosts: written.serverHosts,
     logFormat: written.logFormat,
-    publicUrl: written.publicUrl,
+    publicBotUrl,
     maxConcurrentFetches: written.maxConcurrentFetches,
     shutdownTimeoutMs: written.shutdownTimeout,
     address: {

@@ -12,12 +12,15 @@ import { parseCidr } from '../http/network-policy.ts';
 export const NONE = 'none';
 
 export function value<T>(expected: string, read: (raw: unknown) => T | undefined) {
-  return z.unknown().transform((raw, context): T => {
-    const result = read(raw);
-    if (result !== undefined) return result;
-    context.addIssue({ code: 'custom', message: expected });
-    return z.NEVER;
-  });
+  return z
+    .unknown()
+    .transform((raw, context): T => {
+      const result = read(raw);
+      if (result !== undefined) return result;
+      context.addIssue({ code: 'custom', message: expected });
+      return z.NEVER;
+    })
+    .describe(expected);
 }
 
 function orNone<T>(read: (raw: unknown) => T | undefined): (raw: unknown) => T | null | undefined {
@@ -211,6 +214,16 @@ export const listenAddressOrNone = () =>
       const match = /^(?:\[([\da-f:.]+)\]|([a-z\d.-]+)):(\d{1,5})$/i.exec(readText(raw) ?? '');
       const [host, port] = [match?.[1] ?? match?.[2], Number(match?.[3])];
       return host !== undefined && port < 2 ** 16 ? { host, port } : undefined;
+    }),
+  );
+
+/** Of a server to connect to. People write a URL by mistake; its `http` would be taken for the host. */
+export const serverAddressOrNone = () =>
+  value(
+    'a host and a port such as "localhost:7233", or "none"',
+    orNone((raw) => {
+      const address = readText(raw);
+      return /^(?:\[[\da-f:.]+\]|[^\s:/@[\]]+)(?::\d{1,5})?$/i.test(address ?? '') ? address : undefined;
     }),
   );
 

@@ -2,7 +2,7 @@
  * The two servers Amble needs, Temporal and Postgres: the configured ones, running ones, or embedded engines. Processes with
  * the same home share its embedded engines; the last process to leave stops them.
  */
-import { migrate } from '../storage/migrate.ts';
+import { migrate, migrateConfigured } from '../storage/migrate.ts';
 import {
   chooseTemporal,
   ensureEmbeddedTemporal,
@@ -49,7 +49,7 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
   const { temporalAddress, databaseUrl } = options;
   if (temporalAddress !== undefined && databaseUrl !== undefined) {
     const temporal = await requireTemporal(temporalAddress, options);
-    await migrate(databaseUrl, { log: options.notify });
+    await migrateConfigured(databaseUrl, { log: options.notify });
     return { temporal, databaseUrl, ...UNSUPERVISED, stop: async () => {} };
   }
   const engines = await inHome(options, (home) => startBoth(home, options));
@@ -113,7 +113,7 @@ export async function startDatabase(
 ): Promise<Pick<Engines, 'databaseUrl' | 'stop'>> {
   const { databaseUrl } = options;
   if (databaseUrl !== undefined) {
-    await migrate(databaseUrl, { log: options.notify });
+    await migrateConfigured(databaseUrl, { log: options.notify });
     return { databaseUrl, stop: async () => {} };
   }
   return inHome(options, async (home) => ({ databaseUrl: await chooseDatabase(home, options) }));
@@ -154,7 +154,11 @@ async function chooseDatabase(
   home: Home,
   { databaseUrl, notify }: Pick<EngineOptions, 'databaseUrl' | 'notify'>,
 ): Promise<string> {
-  const url = databaseUrl ?? (await ensurePostgres(home, notify));
+  if (databaseUrl !== undefined) {
+    await migrateConfigured(databaseUrl, { log: notify });
+    return databaseUrl;
+  }
+  const url = await ensurePostgres(home, notify);
   await migrate(url, { log: notify });
   return url;
 }

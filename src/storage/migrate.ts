@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { explainDatabaseError } from './database-unavailable.ts';
 
 export const migrationsDirectory = join(packageRoot, 'prisma', 'migrations');
 
@@ -43,6 +44,15 @@ const CREATE_TABLE = `
     started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
     applied_steps_count INTEGER NOT NULL DEFAULT 0
   )`;
+
+/** The same for the database that the configuration names: an error that keeps us out says which setting to correct. */
+export async function migrateConfigured(databaseUrl: string, options?: MigrateOptions): Promise<string[]> {
+  try {
+    return await migrate(databaseUrl, options);
+  } catch (error) {
+    throw explainDatabaseError(error, databaseUrl);
+  }
+}
 
 /** Applies the migrations that the database lacks and returns their names. Several processes may call it at once. */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {

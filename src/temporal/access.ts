@@ -51,6 +51,7 @@ const CERTIFICATE_SETTINGS = {
 
 export function readTemporalProfile(environment: Environment): TemporalProfile {
   const overrideEnvVars = setVariables(environment);
+  assertUnderstood(overrideEnvVars);
   const load = (): ClientConfigProfile => loadClientConfigProfile({ overrideEnvVars });
   const name = profileName(overrideEnvVars);
   const profile = orBadInput(load);
@@ -61,8 +62,10 @@ export function readTemporalProfile(environment: Environment): TemporalProfile {
     secured: profile.tls !== undefined || profile.apiKey !== undefined,
     access(keyFile, rereading) {
       const { tls, ...rest } = profile;
+      const readKey = (from: ClientConfigProfile): string | undefined =>
+        keyFile === null ? checkedKey(from.apiKey) : readKeyFile(keyFile);
       // A key in a file implies TLS as one in the profile does.
-      const apiKey = keyFile === null ? rest.apiKey : readKeyFile(keyFile);
+      const apiKey = readKey(profile);
       const { connectionOptions } = toClientOptions({
         ...rest,
         ...(tls !== undefined && { tls: withCertificates(tls) }),
@@ -72,14 +75,7 @@ export function readTemporalProfile(environment: Environment): TemporalProfile {
         profile: name,
         tls: connectionOptions.tls ?? false,
         metadata: rest.grpcMeta ?? {},
-        apiKey:
-          apiKey === undefined
-            ? null
-            : createApiKey(
-                apiKey,
-                () => (keyFile === null ? load().apiKey : readKeyFile(keyFile)),
-                rereading,
-              ),
+        apiKey: apiKey === undefined ? null : createApiKey(apiKey, () => readKey(load()), rereading),
       };
     },
   };
@@ -91,6 +87,13 @@ function setVariables(environment: Environment): Record<string, string> {
   for (const [name, value] of Object.entries(environment))
     if (value !== undefined && (value !== '' || name.startsWith('TEMPORAL_GRPC_META_'))) set[name] = value;
   return set;
+}
+
+/** The library ignores a file that is missing, and takes every other value of TEMPORAL_TLS for "false". */
+function assertUnderstood({ TEMPORAL_CONFIG_FILE: file, TEMPORAL_TLS: tls }: Environment): void {
+  if (file !== undefined) readNamedFile('TEMPORAL_CONFIG_FILE', file);
+  if (tls !== undefined && !['true', '1', 'false', '0'].includes(tls))
+    throw new BadInput(`TEMPORAL_TLS is "${tls}", but must be true or false.`);
 }
 
 function profileName(overrideEnvVars: Record<string, string>): string | null {
@@ -128,12 +131,26 @@ function withCertificates(tls: ClientConfigTLS): ClientConfigTLS {
   return read;
 }
 
-function readKeyFile(file: string): string {
+function readKeyFile(file: string): string | undefined {
+  const key = readNamedFile('"temporalApiKeyFile"', file).trim();
+  if (key === '') throw new BadInput(`"temporalApiKeyFile" is ${file}, which is empty.`);
+  return checkedKey(key);
+}
+
+function readNamedFile(setting: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new BadInput(`"temporalApiKeyFile" is ${file}, which cannot be read (${String(codeOf(error))}).`);
+    throw new BadInput(`${setting} is ${file}, which cannot be read (${String(codeOf(error))}).`);
   }
+}
+
+/** gRPC quotes a key that cannot be a header in its error. */
+function checkedKey(key: string | undefined): string | undefined {
+  if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key;
+  throw new BadInput(
+    'The API key of Temporal (TEMPORAL_API_KEY, api_key in temporal.toml, or the file in "temporalApiKeyFile") must be one word of ASCII characters.',
+  );
 }
 
 /** The library reads files and TOML, and throws what their parsers throw. */
@@ -141,7 +158,8 @@ function orBadInput<T>(load: () => T): T {
   try {
     return load();
   } catch (error) {
-    const [reason = ''] = messageOf(error).split('\n');
+    // Of a file without the table `profile`, also an empty one.
+    const [reason = ''] = error instanceof TypeError ? ['it has no profile.'] : messageOf(error).split('\n');
     throw new BadInput(`temporal.toml or a TEMPORAL_ variable is not valid: ${reason}`);
   }
 }

@@ -57,7 +57,7 @@ describe('with nothing configured', () => {
       serverToken: null,
       serverHosts: [],
       logFormat: 'auto',
-      publicUrl: null,
+      publicBotUrl: null,
       maxConcurrentFetches: 200,
       metrics: { listen: null },
       health: { listen: null },

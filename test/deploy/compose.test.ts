@@ -1,6 +1,6 @@
 /** What docker-compose.yml promises. test/e2e/compose.test.ts runs its commands. */
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -71,6 +71,12 @@ test('all data is in named volumes, and every file that is mounted exists', () =
   expect(new Set(named)).toEqual(new Set(Object.keys(compose.volumes)));
   const files = sources.filter((source) => source.startsWith('.'));
   expect(files.filter((file) => !existsSync(join(packageRoot, file)))).toEqual([]);
+});
+
+test('the image of Postgres runs our script as a program of its own', () => {
+  const [script] = composeService('postgres').volumes.filter((volume) => volume.includes('initdb.d'));
+  // Otherwise it is read into the entry point, with its `set -eu`.
+  accessSync(join(packageRoot, script?.split(':')[0] ?? ''), constants.X_OK);
 });
 
 test('our services set only settings that exist', () => {

@@ -41,6 +41,9 @@ test('a crawl survives new workers in place of old ones, a pause, and kill -9 of
   expect(await run('verify', CRAWL)).toMatch(/polite/i);
   expect(await run('status', CRAWL)).toContain(CRAWL);
   for (const worker of replacements) worker.kill('SIGTERM');
+  for (const { ended } of [...old, ...replacements])
+    for (const line of (await ended).stderr.trimEnd().split('\n'))
+      expect(() => JSON.parse(line), line).not.toThrow();
 });
 
 test('all bodies are in the bucket, as their hashes say', async () => {

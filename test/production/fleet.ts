@@ -1,17 +1,16 @@
 /** Amble as a fleet: a real Temporal server on Postgres with mutual TLS, a real S3 server, and any number of workers. */
-import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import getPort from 'get-port';
 import { expect } from 'vitest';
 import { packageRoot } from '../../src/core/package-root.ts';
 import { startDatabase } from '../../src/embedded/index.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { cleanEnvironment, type RunningProgram, startProgram, tuningVariable } from '../e2e/support.ts';
-import { findS3Gateway } from './go-programs.ts';
+import { S3_KEYS, startS3Gateway } from './s3-gateway.ts';
 import { createTemporalCluster, type TemporalCluster } from './temporal-cluster.ts';
 
 export interface Fleet {
@@ -39,7 +38,6 @@ export interface Machine {
   inside?: readonly string[];
 }
 
-const S3_KEYS = { AWS_ACCESS_KEY_ID: 'fleet', AWS_SECRET_ACCESS_KEY: 'fleet-secret' };
 /** A crawl takes half a minute on two cores. */
 const CRAWL_TIMEOUT_MS = 180_000;
 export const BUCKET = 's3://bodies/2026';
@@ -51,7 +49,7 @@ export async function startFleet(): Promise<Fleet> {
   const db = openDatabase(postgres.databaseUrl);
   const cluster = await createTemporalCluster(join(directory, 'temporal'), postgres.databaseUrl);
   await cluster.start();
-  const s3 = await startS3(join(directory, 's3'));
+  const s3 = await startS3Gateway(join(directory, 's3'), 'bodies');
   const temporalBinary = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, notify);
   const running: RunningProgram[] = [];
   const env = {
@@ -110,21 +108,10 @@ export async function startFleet(): Promise<Fleet> {
       for (const program of running) program.kill('SIGKILL');
       await Promise.all(running.map(({ ended }) => ended));
       await cluster.kill();
-      s3.stop();
+      await s3.kill();
       await db.$disconnect();
       await postgres.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function startS3(directory: string): Promise<{ url: string; stop(): void }> {
-  const port = await getPort();
-  await mkdir(join(directory, 'bodies'), { recursive: true });
-  const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: secret } = S3_KEYS;
-  const options = ['--port', `127.0.0.1:${port}`, '--access', key, '--secret', secret, '--quiet'];
-  const server = spawn(await findS3Gateway(), [...options, 'posix', '--nometa', directory], {
-    stdio: 'ignore',
-  });
-  return { url: `http://127.0.0.1:${port}`, stop: () => void server.kill('SIGKILL') };
 }

@@ -6,8 +6,6 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const BUILD_TIMEOUT_MS = 30 * 60_000;
-
 /** Newest that Go 1.26.8 builds; what docker-compose.yml runs. */
 const TEMPORAL = { module: 'go.temporal.io/server', version: 'v1.32.1' };
 
@@ -40,7 +38,6 @@ async function install(pkg: string, version: string): Promise<string> {
   process.stderr.write(`Building ${pkg}@${version} with Go (once, takes minutes)\n`);
   await promisify(execFile)('go', ['install', `${pkg}@${version}`], {
     env: { ...process.env, GOBIN: directory },
-    timeout: BUILD_TIMEOUT_MS,
     maxBuffer: 64 * 1024 * 1024,
   });
   return program;

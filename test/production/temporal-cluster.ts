@@ -78,7 +78,7 @@ export async function createTemporalCluster(
 }
 
 /** As docker-compose.yml does it, with the same script. Twice, as if the set-up were started again. */
-async function createSchemas(directory: string, sql: string, databaseUrl: string): Promise<void> {
+export async function createSchemas(directory: string, sql: string, databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   for (const database of DATABASES) await client.query(`CREATE DATABASE ${database}`);

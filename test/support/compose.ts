@@ -51,7 +51,7 @@ export function imageHealthcheck(): string[] {
   return z.array(z.string()).parse(JSON.parse(command));
 }
 
-function readDockerfile(): string {
+export function readDockerfile(): string {
   return readFileSync(join(packageRoot, 'Dockerfile'), 'utf8');
 }
 

@@ -2,7 +2,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type S3Fault = 'none' | 'forbidden' | 'slow-down' | 'truncated' | 'silent';
+/** `unlisted`: as for a key without the permission to list the bucket, which must not learn that an object is missing. */
+export type S3Fault = 'none' | 'forbidden' | 'slow-down' | 'truncated' | 'silent' | 'unlisted';
 
 export interface S3Server {
   endpoint: string;
@@ -38,7 +39,10 @@ export async function startS3Server(): Promise<S3Server> {
       return;
     }
     const object = objects.get(name);
-    if (object === undefined) return refuse(response, 404, 'NoSuchKey');
+    if (object === undefined)
+      return current === 'unlisted'
+        ? refuse(response, 403, 'AccessDenied')
+        : refuse(response, 404, 'NoSuchKey');
     response.writeHead(200, { 'content-length': object.length, etag: '"0"' });
     if (request.method === 'HEAD') response.end();
     else if (current === 'truncated')

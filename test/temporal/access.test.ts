@@ -95,6 +95,14 @@ describe('temporal.toml', () => {
     expect(refusal({ TEMPORAL_CONFIG_FILE: file })).toMatch(
       /^temporal\.toml or a TEMPORAL_ variable is not valid: [^\n]+$/,
     );
+    write('temporal.toml', '[profiles.default]');
+    expect(refusal({ TEMPORAL_CONFIG_FILE: file })).toMatch(/: it has no profile\.$/);
+  });
+
+  test('that is named must exist', () => {
+    expect(refusal({ TEMPORAL_CONFIG_FILE: '/no/temporal.toml' })).toBe(
+      'TEMPORAL_CONFIG_FILE is /no/temporal.toml, which cannot be read (ENOENT).',
+    );
   });
 });
 
@@ -136,6 +144,15 @@ describe('the environment', () => {
       { TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/no/ca.pem' },
       "TEMPORAL_TLS_SERVER_CA_CERT_PATH (server_ca_cert_path) names a file that cannot be read: ENOENT: no such file or directory, open '/no/ca.pem'.",
     ],
+    [
+      // Anything but true would switch it off, and the key would be sent unencrypted.
+      { TEMPORAL_API_KEY: 'k', TEMPORAL_TLS: 'yes' },
+      'TEMPORAL_TLS is "yes", but must be true or false.',
+    ],
+    [
+      { TEMPORAL_ADDRESS: 'https://cloud.example:7233' },
+      'TEMPORAL_ADDRESS is "https://cloud.example:7233", but must be a host and a port such as "localhost:7233", or "none".',
+    ],
   ])('with %o is refused in one sentence', (env, sentence) => {
     expect(refusal({ ...ADDRESS, ...env })).toBe(sentence);
   });
@@ -152,6 +169,16 @@ describe('the environment', () => {
     expect(access?.apiKey?.()).toBe('from-the-file');
     expect(refusal({ ...ADDRESS, AMBLE_TEMPORAL_API_KEY_FILE: 'missing' })).toMatch(
       /^"temporalApiKeyFile" is .*missing, which cannot be read \(ENOENT\)\.$/,
+    );
+    for (const key of ['two\nlines', 'schlüssel']) {
+      write('key', key);
+      const sentence = refusal({ ...ADDRESS, AMBLE_TEMPORAL_API_KEY_FILE: file });
+      expect(sentence).toMatch(/temporalApiKeyFile.* must be one word of ASCII characters\.$/);
+      expect(sentence).not.toContain(key);
+    }
+    write('key', '\n');
+    expect(refusal({ ...ADDRESS, AMBLE_TEMPORAL_API_KEY_FILE: file })).toMatch(
+      /^"temporalApiKeyFile" is .*key, which is empty\.$/,
     );
   });
 });
