@@ -14,8 +14,11 @@ export interface FetchMemory {
   isWaiting(): boolean;
   /** What the body may need at most. The limit for all bodies is never lower: such a body could not be read otherwise. */
   expect(peakBytes: number): void;
-  /** Resolves when `bytes` may be allocated. Rejects if the fetch is aborted or released first. */
-  take(bytes: number): Promise<void>;
+  /**
+   * Resolves when `bytes` may be allocated. Rejects if the fetch is aborted or released first. `replaced` of the bytes held so far
+   * are given back right after: they must fit in beside the new ones, but do not make the fetch a larger one.
+   */
+  take(bytes: number, replaced?: number): Promise<void>;
   giveBack(bytes: number): void;
   /** The body does not grow any more. It will be stored, and released. */
   complete(): void;
@@ -37,6 +40,7 @@ interface OpenFetch extends Holding {
 interface Waiter {
   fetch: OpenFetch;
   bytes: number;
+  replaced: number;
   resolve: () => void;
   reject: (why: Error) => void;
 }
@@ -68,7 +72,7 @@ export class BodyMemory {
       expect: (peakBytes) => {
         fetch.peakBytes = peakBytes;
       },
-      take: (bytes) => this.#take(fetch, bytes),
+      take: (bytes, replaced = 0) => this.#take(fetch, bytes, replaced),
       giveBack: (bytes) => {
         fetch.bytes -= bytes;
         this.#serveWaiters();
@@ -84,9 +88,9 @@ export class BodyMemory {
     };
   }
 
-  #take(fetch: OpenFetch, bytes: number): Promise<void> {
+  #take(fetch: OpenFetch, bytes: number, replaced: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiter = { fetch, bytes, resolve, reject };
+      const waiter = { fetch, bytes, replaced, resolve, reject };
       this.#waiters.add(waiter);
       this.#serve(waiter);
     });
@@ -97,11 +101,13 @@ export class BodyMemory {
   }
 
   #serve(waiter: Waiter): void {
-    const { fetch, bytes, resolve, reject } = waiter;
+    const { fetch, bytes, replaced, resolve, reject } = waiter;
     while (this.#open.has(fetch) && this.heldBytes + bytes > this.#limit()) {
-      const victim = selectVictim([...this.#open], fetch, bytes);
+      const victim = selectVictim([...this.#open], fetch, bytes - replaced);
       if (victim === null) return;
       this.#abort(victim);
+      // The aborted fetch releases its memory at once, and this waiter may have been served with it.
+      if (!this.#waiters.has(waiter)) return;
     }
     this.#waiters.delete(waiter);
     if (!this.#open.has(fetch)) {

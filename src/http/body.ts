@@ -67,7 +67,7 @@ export function collectBody(options: {
   };
   // While it grows, a buffer exists twice.
   const grow = async (capacity: number): Promise<void> => {
-    await memory.take(capacity);
+    await memory.take(capacity, kept.capacity);
     if (!destroyed) memory.giveBack(kept.grow(capacity));
   };
   memory.expect(2 * maxBytes + codings.length * MAX_BROTLI_WINDOW);

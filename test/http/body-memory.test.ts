@@ -42,6 +42,22 @@ describe('when the memory for bodies is full,', () => {
     expect([honest.signal.aborted, hostile.signal.aborted, memory.heldBytes]).toEqual([false, true, 30]);
   });
 
+  test('a body that moves to a larger buffer counts as large as it will be, not with both buffers', async () => {
+    const memory = new BodyMemory(100);
+    const hostile = await holding(memory, 'hostile.test', 50);
+    const honest = await holding(memory, 'honest.test', 25);
+    await honest.take(45, 25);
+    expect([hostile.signal.aborted, honest.signal.aborted, memory.heldBytes]).toEqual([true, false, 70]);
+  });
+
+  test('memory is taken once, although an aborted fetch releases its own at once', async () => {
+    const memory = new BodyMemory(100);
+    const hostile = await holding(memory, 'hostile.test', 90);
+    hostile.signal.addEventListener('abort', () => hostile.release());
+    await holding(memory, 'honest.test', 30);
+    expect(memory.heldBytes).toBe(30);
+  });
+
   test('a fetch that holds nothing yet is spared', async () => {
     const memory = new BodyMemory(100);
     const complete = await holding(memory, 'hostile.test', 90);
