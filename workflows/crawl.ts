@@ -16,6 +16,7 @@ import {
 import type { CrawlOrder, OpenedCrawl } from '../src/core/activities.ts';
 import { truncateSummary } from '../src/core/format.ts';
 import type { CrawlStatus } from '../src/core/outcome.ts';
+import { AnswersFirst } from './answers-first.ts';
 import { crawlLink, labelCrawl } from './labels.ts';
 import {
   type CrawlProgress,
@@ -56,8 +57,10 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
   };
   /** What operators ordered and the database does not have yet. */
   const pendingOrders: CrawlOrder[] = [...(carry?.orders ?? [])];
+  const answers = new AnswersFirst();
   let sweepNow = false;
   const receive = (order: CrawlOrder): CrawlProgress => {
+    answers.receive();
     pendingOrders.push(order);
     sweepNow = true;
     progress = { ...progress, status: statusAfter(order, progress.status) };
@@ -79,16 +82,14 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
     validator: validateOrigin,
   });
   let opened: OpenedCrawl | null = carry ?? null;
+  /** Orders go along: to record them first would bring the next ones, and this run might never end. */
+  const endRun = async (next: OpenedCrawl): Promise<never> => {
+    await answers.sent();
+    return continueAsNew<typeof Crawl>(input, { ...next, progress, orders: pendingOrders });
+  };
   const cancelAll = async (): Promise<void> => {
     const done = await cancelPages(crawlId, { mayContinueAsNew: opened !== null });
-    if (!done && opened) {
-      await continueAsNew<typeof Crawl>(input, {
-        ...opened,
-        cancelling: true,
-        progress,
-        orders: pendingOrders,
-      });
-    }
+    if (!done && opened) await endRun({ ...opened, cancelling: true });
   };
   try {
     if (opened === null) {
@@ -121,15 +122,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
       // Ordered by a process that wrote the row itself.
       cancelling = swept.status === 'Cancelling';
       if (cancelling) continue;
-      // Orders go along: to record them first would bring the next ones, and this run might never end.
-      if (workflowInfo().continueAsNewSuggested) {
-        await continueAsNew<typeof Crawl>(input, {
-          settings,
-          cancelling: false,
-          progress,
-          orders: pendingOrders,
-        });
-      }
+      if (workflowInfo().continueAsNewSuggested) await endRun({ settings, cancelling: false });
       await condition(() => sweepNow, swept.nextMs, { summary: 'until the next sweep' });
     }
   } catch (error) {

@@ -15,6 +15,7 @@ import { formatDuration, truncateSummary } from '../../src/core/format.ts';
 import type { CarriedOut, OperatorOrder } from '../../src/core/order.ts';
 import type { Ask, Release, ThrottleConfig, ThrottleState } from '../../src/throttle/index.ts';
 import * as rules from '../../src/throttle/index.ts';
+import { AnswersFirst } from '../answers-first.ts';
 import {
   acquireUpdate,
   askAgainSignal,
@@ -56,6 +57,7 @@ class ThrottleRunner {
   private unsaved = false;
   private savedAt = Date.now();
   private persistedRules = '';
+  private readonly answers = new AnswersFirst();
 
   constructor(
     private readonly state: ThrottleState,
@@ -180,6 +182,7 @@ class ThrottleRunner {
   /** If it changes anything, slots that are planned for later are planned anew. */
   private async applyOrder(order: OperatorOrder, apply: () => void): Promise<rules.ThrottleView> {
     await this.opened();
+    this.answers.receive();
     const before = rules.rulesOf(this.state);
     this.change(apply);
     const now = Date.now();
@@ -249,10 +252,14 @@ class ThrottleRunner {
 
   /**
    * Waits until nothing is in progress. The next run records the orders that this one has not: if each had to be recorded first, a
-   * stream of them would keep this run from ever ending.
+   * stream of them would keep this run from ever ending. An ask whose answer is rejected together with the task is repeated by its step.
    */
   private async continueAsNew(): Promise<never> {
-    await condition(() => this.signalling === 0 && !this.saving && allHandlersFinished());
+    const isQuiet = (): boolean => this.signalling === 0 && !this.saving && allHandlersFinished();
+    while (!isQuiet() || !this.answers.areSent) {
+      await condition(isQuiet);
+      await this.answers.sent();
+    }
     const { state, orders } = this;
     const { domain, config } = state;
     return continueAsNew<typeof DomainThrottle>({ domain, config, state, orders });
