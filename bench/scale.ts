@@ -45,7 +45,7 @@ export async function scale(pages = String(MAX_PAGES)): Promise<void> {
     checkResult('open throttles', max.throttles, { atMost: domains }, INTEGER);
     checkResult('large throttle, runs', max.runs, { atLeast: 2 }, { digits: 0 });
     checkResult('events in one run', max.history, { atMost: MAX_HISTORY }, INTEGER);
-    checkResult('worker memory, MB', memory ?? Number.NaN, { atMost: 800 }, INTEGER);
+    checkResult('worker memory, MB', memory ?? Number.NaN, { atMost: 450 }, INTEGER);
   });
 }
 
