@@ -11,13 +11,18 @@ export function nextSlot(state: ThrottleState, next: Ask, gapMs: number, now: nu
   const spacingMs = spacingFor(state, next, gapMs);
   const gapOver = lastStart ? lastStart.at + Math.max(gapMs, lastStart.delayAfter.minMs) : 0;
   let at = Math.max(now, blockedUntil ?? 0, gapOver);
+  let gateOpensAt = gapOver;
   const reserved = state.leases
     .filter(({ ask }) => ask.atFront || !next.atFront)
     .toSorted((one, other) => one.lease.notBefore - other.lease.notBefore);
   for (const [index, { lease, ask }] of reserved.entries()) {
     // Of the slots whose time has passed without a report, the oldest are being used. The pages of the others wait at the gate.
     const isAtGate = index >= next.concurrency && lease.notBefore <= now;
-    const expectedAt = isAtGate ? at : lease.notBefore;
+    // Every request starts a little after its slot. Slots that were planned without that would be ever further ahead of the gate.
+    const isStillToStart = lastStart !== null && lease.notBefore > lastStart.at + lease.minGapMs / 2;
+    const dueAt = isStillToStart ? Math.max(lease.notBefore, gateOpensAt) : lease.notBefore;
+    const expectedAt = isAtGate ? at : dueAt;
+    if (isStillToStart) gateOpensAt = expectedAt + Math.max(lease.minGapMs, ask.delay.minMs);
     const isRoomBefore = at + Math.max(spacingMs, lease.minGapMs) <= expectedAt;
     if (!isRoomBefore) at = Math.max(at, expectedAt + Math.max(spacingMs, ask.delay.minMs));
   }

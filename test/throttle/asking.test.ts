@@ -57,6 +57,23 @@ describe('a page that asks', () => {
     expect(granted(state, anAsk('d'), now).notBefore).toBe(now + 20_000);
   });
 
+  test('is planned no further ahead of the gate, however many requests start a little late', () => {
+    const state = openThrottle();
+    const [gapMs, lateMs, reserved, pages] = [1_000, 10, 4, 150];
+    const askFor = (page: number, now: number) =>
+      granted(state, anAsk(`page ${page}`, { delay: fixed(gapMs) }), now);
+    const leases = Array.from({ length: reserved }, (_, page) => askFor(page, NOON));
+    let start = NOON;
+    for (let page = reserved; page < pages; page += 1) {
+      const lease = leases.shift();
+      if (lease === undefined) throw new Error('no lease');
+      start = Math.max(lease.notBefore, start + (page > reserved ? gapMs : 0)) + lateMs;
+      release(state, { leaseId: lease.id, use: startedNow() }, start, middle);
+      leases.push(askFor(page, start));
+      expect(start - lease.notBefore).toBeLessThan(100);
+    }
+  });
+
   test('is planned with the time of the fetches if that is longer than the gap', () => {
     const state = openThrottle();
     const { id } = granted(state, anAsk('first'), NOON - 60_000);
@@ -149,7 +166,8 @@ describe('a page that gets no slot yet', () => {
     const first = state.leases[0]?.lease.id ?? '';
     release(state, { leaseId: first, use: startedNow() }, NOON + 1_000, middle);
     expect(asked(state, 'd', NOON + 1_000).kind).toBe('later');
-    expect(granted(state, anAsk('c'), NOON + 10_000).notBefore).toBe(NOON + 20_000);
+    // The first request started a second late, so the one after it will, too.
+    expect(granted(state, anAsk('c'), NOON + 10_000).notBefore).toBe(NOON + 21_000);
   });
 
   test('is forgotten if it does not return', () => {
