@@ -9,12 +9,14 @@ import type { RobotsRulesCache } from '../src/robots/index.ts';
 import type { CrawlRecord } from '../src/storage/crawls.ts';
 import type { Database } from '../src/storage/database.ts';
 import type { AddressLimiter } from '../src/worker/address-limiter.ts';
+import type { SharedRemoteClock } from '../src/worker/clocks.ts';
 import type { ContentStore } from '../src/worker/content-store.ts';
 import type { DependencyHealth } from '../src/worker/dependency-health.ts';
 import type { EventLoopLag } from '../src/worker/event-loop-lag.ts';
 import type { FetchSlots } from '../src/worker/fetch-slots.ts';
 import type { GateWaits } from '../src/worker/gate-waits.ts';
 import type { WorkerLateness } from '../src/worker/lateness.ts';
+import type { LeadingDomains } from '../src/worker/leading-domains.ts';
 import type { WorkerMetrics } from '../src/worker/metrics.ts';
 import type { QuickFetches } from '../src/worker/quick-fetches.ts';
 import type { HeldReports } from './slot/held-reports.ts';
@@ -22,6 +24,7 @@ import type { HeldReports } from './slot/held-reports.ts';
 export interface Deps {
   config: AmbleConfig;
   db: Database;
+  databaseClock: SharedRemoteClock;
   client: Client;
   store: ContentStore;
   agents: AgentPool;
@@ -41,4 +44,5 @@ export interface Deps {
   dependencies: DependencyHealth;
   /** Settings never change once a crawl is open, so they are read once. */
   crawlOf(crawlId: string): Promise<CrawlRecord>;
+  leadingDomains: LeadingDomains;
 }

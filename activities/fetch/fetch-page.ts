@@ -19,8 +19,12 @@ import { fetchRobots } from './fetch-robots.ts';
 import { decideByRobots } from './robots-decision.ts';
 import { blocked } from './robots-unavailable.ts';
 
-/** For reading what a fetch has to know, and the name's addresses. */
-const READ_AHEAD_MS = 30;
+/**
+ * For reading what a fetch has to know, and the name's addresses. If the gap is short, the request before this one may still be open
+ * then, and change the gate.
+ */
+const READ_AHEAD_MS = { ofLongGap: 150, ofShortGap: 30 };
+const LONG_GAP_MS = 1_000;
 
 export function createFetchPage(deps: Deps): Activities['fetchPage'] {
   return (input) => fetchPage(deps, input, readClocks());
@@ -76,7 +80,8 @@ async function useLease(
   memory: FetchMemory,
 ): Promise<FetchOutcome> {
   // Pages come early. What is read now would be outdated by then: the request before this one changes the gate.
-  await lease.entrance.due(READ_AHEAD_MS);
+  const { ofLongGap, ofShortGap } = READ_AHEAD_MS;
+  await lease.entrance.due(input.lease.minGapMs >= LONG_GAP_MS ? ofLongGap : ofShortGap);
   const before = readClocks();
   const { crawlStatus, excludedBy, robots, copy, gate } = await readFetchContext(deps.db, {
     crawlId: input.crawlId,

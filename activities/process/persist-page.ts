@@ -79,7 +79,7 @@ async function persist(
     ...admission,
     window: settings.window,
     warmup: settings.warmup,
-    ...refill(settings),
+    ...(await refill(deps, input.crawlId, domains[0])),
   });
   if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
   const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
@@ -89,11 +89,20 @@ async function persist(
 /**
  * Several pages at a time, which saves workflow tasks, and never the whole window: otherwise many hosts that are found together would
  * all fill their windows at the same moment. With a second or more between requests, pages that begin late still get their slots in
- * time, and those that begin early only wait.
+ * time, and those that begin early only wait. A domain that sets the end of its crawl has a full window at all times: if its pages
+ * begin late, because the machine is busy with those of other domains, the whole crawl takes longer.
  */
-function refill({ window, delay }: CrawlSettings): { refillAt: number; maxPerDomain: number } {
+async function refill(
+  { crawlOf, leadingDomains }: Deps,
+  crawlId: string,
+  domain: string | undefined,
+): Promise<{ refillAt: number; maxPerDomain: number }> {
+  const { window, delay } = (await crawlOf(crawlId)).settings;
   const half = Math.floor(window / 2);
-  const refillAt = delay.minMs >= UNHURRIED_MS ? Math.min(half, Math.ceil(window / 4)) : half;
+  if (delay.minMs < UNHURRIED_MS) return { refillAt: half, maxPerDomain: window - half };
+  const isLeading = domain !== undefined && (await leadingDomains(crawlId)).has(domain);
+  if (isLeading) return { refillAt: window - 1, maxPerDomain: window };
+  const refillAt = Math.min(half, Math.ceil(window / 4));
   return { refillAt, maxPerDomain: window - refillAt };
 }
 

@@ -58,7 +58,7 @@ export class GatePass {
   constructor(
     private readonly deps: Pick<
       Deps,
-      'db' | 'gateWaits' | 'lateness' | 'dependencies' | 'lag' | 'log' | 'metrics'
+      'db' | 'databaseClock' | 'gateWaits' | 'lateness' | 'dependencies' | 'lag' | 'log' | 'metrics'
     >,
     private readonly input: FetchInput,
     private readonly signal: AbortSignal,
@@ -68,7 +68,6 @@ export class GatePass {
     this.self = { leaseId: input.lease.id, passId: randomUUID() };
     this.scheduledAt = input.scheduledAt ?? Context.current().info.currentAttemptScheduledTimestampMs;
     this.startWithinMs = input.connectTimeoutMs + START_SLACK_MS;
-    deps.lateness.recordFetch(this.scheduledAt, input.lease.notBefore);
   }
 
   /** The gap that was kept. null: the gate has not been passed. */
@@ -100,9 +99,10 @@ export class GatePass {
     if (waitMs > 0) await delay(Math.ceil(waitMs), undefined, { signal: this.signal });
   }
 
-  /** The row of the gate, read between `before` and now. */
+  /** The row of the gate, read between `before` and now. From here on the site, its name server and other requests may be what takes time. */
   seen(row: GateRow | null, before: ClockReading): void {
-    this.reading = row && readingOf(row, before);
+    this.deps.lateness.recordFetch(this.sincePlannedMs(readClocks()));
+    this.reading = row && this.readingOf(row, before);
   }
 
   /** From now on the request may start within a set time. Returns why it may not, or null. */
@@ -205,12 +205,12 @@ export class GatePass {
   private async read(): Promise<GateReading | null> {
     const before = readClocks();
     const row = await readGate(this.deps.db, this.input.domain);
-    return row && readingOf(row, before);
+    return row && this.readingOf(row, before);
   }
-}
 
-function readingOf(row: GateRow, before: ClockReading): GateReading {
-  return { row, clock: new RemoteClock(row.now, before, readClocks()) };
+  private readingOf(row: GateRow, before: ClockReading): GateReading {
+    return { row, clock: this.deps.databaseClock.add(new RemoteClock(row.now, before, readClocks())) };
+  }
 }
 
 function refusalOf(verdict: Exclude<PassResult, { kind: 'go' }>): string {

@@ -90,8 +90,8 @@ export type EntryEnd =
 /** Two requests reach a site at different speeds. On a calm network this much makes the site see the whole gap. */
 const NETWORK_MARGIN_MS = 5;
 
-/** So much before its time a request may be let through. Writing that takes a few milliseconds, which would make every gap longer. */
-const EARLY_MS = 10;
+/** So much before its time a request may be let through. Writing that takes some milliseconds, which would make every gap longer. */
+const EARLY_MS = 50;
 
 /** For people. */
 export function lastStartOf({ lastStart, open }: Gate): number | null {

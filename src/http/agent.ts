@@ -2,6 +2,7 @@
  * An undici Agent that checks the very address it connects to against the network policy. Check and use are one step, so a name
  * that resolves differently the second time (DNS rebinding) gains nothing.
  */
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
@@ -113,10 +114,16 @@ export function createAgentPool(): AgentPool {
     },
   });
   const lookup = createLookup();
+  // A crawl may name thousands of hosts, and its settings are asked for with each fetch.
+  const digests = new WeakMap<object, string>();
+  const digestOf = (resolve: NetworkPolicyOptions['resolve']): string => {
+    const digest = digests.get(resolve) ?? sha256(JSON.stringify(Object.entries(resolve).sort()));
+    digests.set(resolve, digest);
+    return digest;
+  };
   return {
     agentFor({ allowNetwork, resolve, connectTimeoutMs }) {
-      const names = Object.entries(resolve).sort();
-      const key = JSON.stringify([allowNetwork, names, connectTimeoutMs]);
+      const key = JSON.stringify([allowNetwork, digestOf(resolve), connectTimeoutMs]);
       const known = agents.get(key);
       if (known !== undefined) return known;
       const policy = createNetworkPolicy({ allowNetwork, resolve });
@@ -130,4 +137,8 @@ export function createAgentPool(): AgentPool {
       await Promise.all(all.map((agent) => agent.destroy()));
     },
   };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

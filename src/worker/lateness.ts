@@ -1,9 +1,9 @@
 /**
- * Whether this process keeps up. Fetches that are scheduled after their slots, and pages that wait for their first workflow task, mean
+ * Whether this process keeps up. Fetches that are ready after their slots, and pages that wait for their first workflow task, mean
  * that pages in progress already use all of the machine: every further page would slow them down.
  */
 
-/** A page without a wait is scheduled some 100 ms after its slot, one that sleeps until its slot before it. */
+/** A fetch whose page need not wait for its slot is ready some 100 ms after it, all others before it. */
 const LATE_FETCH_MS = 300;
 /** The first workflow task of a page usually begins within 100 ms. A sweep starts 20 pages at once, which takes longer. */
 const LATE_START_MS = 1_000;
@@ -18,9 +18,9 @@ export class WorkerLateness {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Both times are on the same clock, the Temporal server's, like those of a page. */
-  recordFetch(scheduledAt: number, notBefore: number): void {
-    this.#record(scheduledAt - notBefore > LATE_FETCH_MS);
+  /** `lateMs`: after its slot a fetch was ready to be sent; negative: before it. */
+  recordFetch(lateMs: number): void {
+    this.#record(lateMs > LATE_FETCH_MS);
   }
 
   /** `waitedMs`: between the start of a page's workflow and its first task. */

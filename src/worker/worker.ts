@@ -21,12 +21,14 @@ import { openDatabase } from '../storage/database.ts';
 import type { TemporalTarget } from '../temporal/access.ts';
 import { connectTemporal } from '../temporal/connection.ts';
 import { AddressLimiter } from './address-limiter.ts';
+import { SharedRemoteClock } from './clocks.ts';
 import { watchDependencies } from './dependency-health.ts';
 import { watchEventLoopLag } from './event-loop-lag.ts';
 import { FetchSlots, MAX_WAITING } from './fetch-slots.ts';
 import { GateWaits } from './gate-waits.ts';
 import { heartbeats } from './heartbeats.ts';
 import { WorkerLateness } from './lateness.ts';
+import { createLeadingDomains } from './leading-domains.ts';
 import { logActivities } from './log-activities.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { connectWorker } from './native-connection.ts';
@@ -149,6 +151,7 @@ export async function startWorker({
     // A crawl evicted while it is read is still what its caller asked for.
     ignoreFetchAbort: true,
   });
+  const crawlOf = (crawlId: string) => crawls.forceFetch(crawlId);
   const deps: Deps = {
     config,
     db,
@@ -164,6 +167,7 @@ export async function startWorker({
     ),
     robotsRules: createRobotsRulesCache(),
     gateWaits: new GateWaits(),
+    databaseClock: new SharedRemoteClock(),
     reports,
     lag,
     metrics,
@@ -171,7 +175,8 @@ export async function startWorker({
     log,
     labels,
     dependencies,
-    crawlOf: (crawlId) => crawls.forceFetch(crawlId),
+    crawlOf,
+    leadingDomains: createLeadingDomains(db, crawlOf),
   };
   const activities = createActivities(overrideDeps(deps));
   const { shutdownTimeoutMs } = config;

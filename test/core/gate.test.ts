@@ -16,7 +16,7 @@ const RULES: GateRules = { paused: false, minGapMs: 0, validFrom: 0, originsVali
 /** The gap, and the margin for the network. */
 const GAP_MS = 10_005;
 /** So much earlier a request may be let through. */
-const EARLY_MS = 10;
+const EARLY_MS = 50;
 
 function entry(leaseId: string, overrides: Partial<Entry> = {}): Entry {
   return {

@@ -109,6 +109,17 @@ test('a deferred row is admitted when it is due, not before, with the attempts i
   ]);
 });
 
+test('a page that was admitted just now is not written again before it asks for a slot', async () => {
+  const crawl = await startCrawl(db());
+  const { pageId, url } = await crawl.admitted('http://a.test/');
+  const admitted = await crawl.page(url);
+  expect(await touchPage(db(), pageId, 60_000)).toEqual({ continues: true });
+  expect(await crawl.page(url)).toEqual(admitted);
+  await crawl.letTimePass(30_000);
+  expect(await touchPage(db(), pageId, 60_000)).toEqual({ continues: true });
+  expect((await crawl.page(url)).checkAt?.getTime()).toBeGreaterThan(Date.now() + 50_000);
+});
+
 test('a page whose wait is over continues even if the window is full', async () => {
   const crawl = await startCrawl(db(), { window: 1 });
   await crawl.add(...numbered(3));

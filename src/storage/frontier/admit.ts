@@ -127,9 +127,15 @@ async function findRoom(
                           AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
                         ORDER BY p.priority, p.rank, p.id LIMIT 1)
                    AND ${countQueued(crawlId, Prisma.sql`candidate.domain`, window)} <= ${refillAt}
-                 ORDER BY candidate.domain LIMIT ${MAX_ADMITTED}) AS domains
+                 ORDER BY ${openPages(crawlId, Prisma.sql`candidate.domain`)} DESC NULLS LAST, candidate.domain
+                 LIMIT ${MAX_ADMITTED}) AS domains
     FROM crawls WHERE id = ${crawlId}`;
   return room ?? { domains: [], warmedUp: true, isRepeated: false, wasIdle: true };
+}
+
+/** When the crawl was last swept. Domains with the most go first: they set its end. */
+function openPages(crawlId: string, domain: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(SELECT open FROM crawl_domain_counts WHERE crawl_id = ${crawlId} AND domain = ${domain})`;
 }
 
 /** Whether no page has a workflow. Pending pages may still be admitted. */

@@ -12,18 +12,26 @@ const STATUS = statusForPages(Prisma.sql`c.status`);
 const EXCLUDED = Prisma.sql`
   CASE WHEN p.kind = 'page' THEN ${excludedBy(Prisma.sql`p.url`, Prisma.sql`c.excluded`)} END`;
 
+/** A row that was written at most this part of `quietMs` ago, as when its page was admitted, is not written again. */
+const FRESH_PART = 0.2;
+
 /** `quietMs`: after this time without another touch, the sweep checks whether its workflow is still running. */
 export async function touchPage(db: Database, pageId: string, quietMs: number): Promise<Touched> {
-  const [row] = await db.$queryRaw<{ crawl: string; touched: boolean; excluded: string | null }[]>`
-    WITH touched AS (
+  const [row] = await db.$queryRaw<{ crawl: string; continues: boolean; excluded: string | null }[]>`
+    WITH page AS (
+      SELECT p.id, ${STATUS} AS crawl, ${EXCLUDED} AS excluded, p.status IN ('Queued', 'Waiting') AS open,
+             p.status = 'Queued' AND p.next_attempt_at IS NULL AND p.reason IS NULL
+               AND p.check_at > now() + ${quietMs * (1 - FRESH_PART)} * interval '1 millisecond' AS fresh
+      FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)}),
+    touched AS (
       UPDATE pages p SET status = 'Queued', next_attempt_at = NULL, reason = NULL, updated_at = now(),
                          check_at = now() + ${quietMs} * interval '1 millisecond'
-      FROM crawls c WHERE p.id = ${BigInt(pageId)} AND c.id = p.crawl_id AND ${STATUS} = 'Running'
-                      AND p.status IN ('Queued', 'Waiting') AND ${EXCLUDED} IS NULL
+      FROM page WHERE p.id = page.id AND page.crawl = 'Running' AND page.excluded IS NULL AND NOT page.fresh
+                  AND p.status IN ('Queued', 'Waiting')
       RETURNING p.id)
-    SELECT ${STATUS} AS crawl, EXISTS (SELECT 1 FROM touched) AS touched, ${EXCLUDED} AS excluded
-    FROM pages p JOIN crawls c ON c.id = p.crawl_id WHERE p.id = ${BigInt(pageId)}`;
-  if (row?.touched) return { continues: true };
+    SELECT crawl, excluded, crawl = 'Running' AND excluded IS NULL AND open AND (fresh OR EXISTS (SELECT 1 FROM touched)) AS continues
+    FROM page`;
+  if (row?.continues) return { continues: true };
   if (row?.crawl === 'Paused' || row?.crawl === 'Stopped') {
     await returnToFrontier(
       db,

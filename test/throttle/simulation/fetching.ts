@@ -2,7 +2,12 @@
 
 import { type Entry, type EntryEnd, enter, leave, type Reporter, started } from '../../../src/core/gate.ts';
 import { type Ask, type Lease, type LeaseUse, type Release, release } from '../../../src/throttle/index.ts';
-import { type ClockReading, elapsedAtLeastMs, elapsedAtMostMs } from '../../../src/worker/clocks.ts';
+import {
+  type ClockReading,
+  elapsedAtLeastMs,
+  RemoteClock,
+  type RemoteTime,
+} from '../../../src/worker/clocks.ts';
 import { startedNow } from '../support.ts';
 import type { Host } from './host.ts';
 import type { Machine } from './machine.ts';
@@ -40,9 +45,8 @@ type UsedLease = Lease & Pick<Entry, 'passId'>;
 /** The row as a machine knows it. It may have changed since. */
 interface Reading {
   row: Row;
-  /** Before it was asked for, and when it had arrived. */
-  before: ClockReading;
-  after: ClockReading;
+  /** Postgres's. */
+  clock: RemoteTime;
 }
 
 interface Passed {
@@ -98,7 +102,10 @@ export class Wire {
     this.#store.query(
       machine,
       () => this.#store.read(),
-      (row) => receive({ row, before, after: machine.read() }),
+      (row) => {
+        const read = new RemoteClock(row.now, before, machine.read(), () => machine.read());
+        receive({ row, clock: machine.databaseClock.add(read) });
+      },
       fail,
     );
   }
@@ -130,9 +137,8 @@ export class Wire {
       refuse('no database');
     };
     const decide = (reading: Reading) => {
-      const { row, after } = reading;
-      const now = row.now + elapsedAtLeastMs(after, machine.read());
-      const verdict = enter(row.gate, row.rules, this.#entryOf(lease), now);
+      const { row, clock } = reading;
+      const verdict = enter(row.gate, row.rules, this.#entryOf(lease), clock.atLeast());
       if (verdict.kind === 'wait') return waitFor(verdict.ms, 'gap', reading);
       if (verdict.kind === 'go') {
         const { gapMs, openedAt, gate } = verdict;
@@ -178,13 +184,12 @@ export class Wire {
         () => {},
         again,
       );
-    if (known === null || !isExact(known, machine.read())) {
+    if (known === null || !isExact(known)) {
       update();
       return;
     }
-    const { row, before } = known;
-    const elapsedMs = elapsedAtMostMs(before, machine.read());
-    const left = leave(row.gate, reporter, sofar, row.now + elapsedMs);
+    const { row, clock } = known;
+    const left = leave(row.gate, reporter, sofar, clock.atMost());
     this.#store.query(
       machine,
       () => this.#store.write(row.revision, left),
@@ -239,20 +244,20 @@ export class Wire {
     };
   }
 
-  #isInTime(machine: Machine, { openedAt, reading: { row, before } }: Passed): boolean {
-    return row.now + elapsedAtMostMs(before, machine.read()) <= openedAt + START_WITHIN_MS;
+  #isInTime({ openedAt, reading: { clock } }: Passed): boolean {
+    return clock.atMost() <= openedAt + START_WITHIN_MS;
   }
 
   #whenOpened(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): void {
     const { openedAt, reading } = passed;
-    const waitMs = openedAt - reading.row.now - elapsedAtLeastMs(reading.after, machine.read());
+    const waitMs = openedAt - reading.clock.atLeast();
     if (waitMs > 0) machine.after(Math.ceil(waitMs), () => this.#whenOpened(machine, lease, passed, ended));
     else this.#connect(machine, lease, passed, ended);
   }
 
   /** Each request has its own connection here. That takes time, so the time is checked again once it is connected. */
   #connect(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): void {
-    if (!this.#isInTime(machine, passed)) {
+    if (!this.#isInTime(passed)) {
       this.leave(machine, reporterOf(lease), { kind: 'unused' });
       this.report(machine, lease, { kind: 'unused' });
       ended('refused');
@@ -274,11 +279,10 @@ export class Wire {
 
   /** In the same tick as the check. false: it was too late. */
   #write(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): boolean {
-    if (!this.#isInTime(machine, passed)) return false;
-    const at = machine.read();
+    if (!this.#isInTime(passed)) return false;
     const { gapMs, openedAt, reading } = passed;
-    const early = this.#store.trueTime(reading.row.now + elapsedAtLeastMs(reading.after, at));
-    const late = this.#store.trueTime(reading.row.now + elapsedAtMostMs(reading.before, at));
+    const early = this.#store.trueTime(reading.clock.atLeast());
+    const late = this.#store.trueTime(reading.clock.atMost());
     const startBy = this.#store.trueTime(openedAt) + START_WITHIN_MS;
     const times = { at: this.#world.now, startBy, early, errorMs: late - early };
     this.written.push({ leaseId: lease.id, gapMs, ...times });
@@ -357,6 +361,6 @@ function reporterOf({ id: leaseId, passId }: UsedLease): Reporter {
   return { leaseId, passId };
 }
 
-function isExact({ before, after }: Reading, now: ClockReading): boolean {
-  return elapsedAtMostMs(before, now) - elapsedAtLeastMs(after, now) <= MAX_CLOCK_ERROR_MS;
+function isExact({ clock }: Reading): boolean {
+  return clock.atMost() - clock.atLeast() <= MAX_CLOCK_ERROR_MS;
 }

@@ -3,7 +3,7 @@
  * crash. When it wakes up, it continues as though no time had passed.
  */
 import type { Release } from '../../../src/throttle/index.ts';
-import type { ClockReading } from '../../../src/worker/clocks.ts';
+import { type ClockReading, SharedRemoteClock } from '../../../src/worker/clocks.ts';
 import type { World } from './world.ts';
 
 export class Machine {
@@ -12,6 +12,7 @@ export class Machine {
   readonly #sleepy: boolean;
   /** Reports that go out with the next ask. */
   reports: Release[] = [];
+  databaseClock = new SharedRemoteClock();
   /** Incremented by each crash, which ends everything that was going on. */
   run = 1;
   #wallOffMs: number;
@@ -72,6 +73,7 @@ export class Machine {
     this.run += 1;
     this.#frozenUntil = 0;
     this.reports = [];
+    this.databaseClock = new SharedRemoteClock();
   }
 
   #wake(afterMs: number): void {
