@@ -77,7 +77,8 @@ export function createCrawlSteps(deps: Deps): CrawlSteps {
       const { settings } = crawl;
       const began = performance.now();
       const { maxAdmitted, minIntervalMs } = await paceOf(deps, crawlId);
-      const admitted = await admitDue(db, crawlId, settings, by, maxAdmitted);
+      const first = await deps.leadingDomains(crawlId);
+      const admitted = await admitDue(db, crawlId, settings, by, { maxAdmitted, first });
       const stalled = await findStalled(db, crawlId, (page) => isRunning(deps, crawlId, page));
       if (await hasNoAdmittedPages(db, crawlId)) await cancelBeyondBudget(db, crawlId);
       // First without a lock, because the crawl's row is locked by pages that reserve a place in its budget.

@@ -12,7 +12,7 @@ import type { AttemptReport, Found } from '../../src/core/attempt.ts';
 import { isOpen, type PageStatus } from '../../src/core/outcome.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
-import { admit } from '../../src/storage/frontier/admit.ts';
+import { type Admitted, admit } from '../../src/storage/frontier/admit.ts';
 import { admitSitemaps } from '../../src/storage/frontier/admit-sitemaps.ts';
 import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
@@ -66,24 +66,35 @@ async function persist(
   parsed: StoredDocument | null,
 ): Promise<PersistResult> {
   const { settings } = await deps.crawlOf(input.crawlId);
-  const { continues, domains, became } = await record(deps, settings, input, parsed);
+  const recorded = await record(deps, settings, input, parsed);
+  const { continues, became } = recorded;
   if (became !== undefined) observe(deps, input.event, became);
+  const { pages: start, wasIdle } = await admitMore(deps, settings, input, recorded);
+  if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
+  const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
+  return { continues, start, ...(page && { page }) };
+}
+
+async function admitMore(
+  deps: Deps,
+  settings: CrawlSettings,
+  input: PersistInput,
+  { domains, othersQueued }: Recorded,
+): Promise<Admitted> {
+  const { crawlId } = input;
+  const { window, warmup, sitemaps } = settings;
+  const refill = await refillOf(deps, crawlId, settings, domains[0]);
+  const isOnlyOwn = domains.length === 1 && !sitemaps && warmup.pending === 0;
+  if (isOnlyOwn && othersQueued !== undefined && othersQueued > refill.refillAt)
+    return { pages: [], wasIdle: false };
   const admission = {
-    crawlId: input.crawlId,
+    crawlId,
     admissionId: admissionIdFor(input),
     // Other domains have to wait for a sweep: a domain in progress keeps its pace before a new one begins.
     domains: deps.lateness.isBehind ? domains.slice(0, 1) : [...new Set(domains)],
   };
-  if (settings.sitemaps) await admitSitemaps(deps.db, admission);
-  const { pages: start, wasIdle } = await admit(deps.db, {
-    ...admission,
-    window: settings.window,
-    warmup: settings.warmup,
-    ...(await refill(deps, input.crawlId, domains[0])),
-  });
-  if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
-  const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
-  return { continues, start, ...(page && { page }) };
+  if (sitemaps) await admitSitemaps(deps.db, admission);
+  return admit(deps.db, { ...admission, window, warmup, ...refill });
 }
 
 /**
@@ -92,12 +103,12 @@ async function persist(
  * time, and those that begin early only wait. A domain that sets the end of its crawl has a full window at all times: if its pages
  * begin late, because the machine is busy with those of other domains, the whole crawl takes longer.
  */
-async function refill(
-  { crawlOf, leadingDomains }: Deps,
+async function refillOf(
+  { leadingDomains }: Deps,
   crawlId: string,
+  { window, delay }: CrawlSettings,
   domain: string | undefined,
 ): Promise<{ refillAt: number; maxPerDomain: number }> {
-  const { window, delay } = (await crawlOf(crawlId)).settings;
   const half = Math.floor(window / 2);
   if (delay.minMs < UNHURRIED_MS) return { refillAt: half, maxPerDomain: window - half };
   const isLeading = domain !== undefined && (await leadingDomains(crawlId)).has(domain);

@@ -43,10 +43,14 @@ test('no domain leads once all pages are final', async () => {
   expect(await readLeadingDomains(db(), crawl.id, DELAY_MS)).toEqual(new Set());
 });
 
-test('an admission of few pages begins with the domains that have the most left', async () => {
+test('an admission of few pages begins with the domains that lead', async () => {
   const crawl = await startCrawl(db(), { window: 1 });
   await crawl.add(...numbered(2, 'a.test'), ...numbered(9, 'z.test'), ...numbered(5, 'm.test'));
-  await foldChanges(db(), crawl.id);
-  const admitted = await admitDue(db(), crawl.id, crawl.settings, 'sweep', 2);
-  expect(admitted.map(({ domain }) => domain)).toEqual(['z.test', 'm.test']);
+  const first = await readLeadingDomains(db(), crawl.id, DELAY_MS);
+  const admitted = await admitDue(db(), crawl.id, crawl.settings, 'sweep', { maxAdmitted: 3, first });
+  expect(admitted.map(({ domain }) => domain).toSorted()).toEqual(['a.test', 'm.test', 'z.test']);
+  await crawl.record(admitted.find(({ domain }) => domain === 'a.test'));
+  await crawl.record(admitted.find(({ domain }) => domain === 'z.test'));
+  const next = await admitDue(db(), crawl.id, crawl.settings, 'next sweep', { maxAdmitted: 1, first });
+  expect(next.map(({ domain }) => domain)).toEqual(['z.test']);
 });

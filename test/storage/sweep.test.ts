@@ -17,7 +17,7 @@ test('a sweep admits pages for which there is room, in every domain', async () =
 test('a sweep admits no more pages than it may, and each domain gets its share', async () => {
   const crawl = await startCrawl(db(), { window: 8 });
   await crawl.add(...numbered(8, 'a.test'), ...numbered(8, 'b.test'));
-  const admitted = await admitDue(db(), crawl.id, crawl.settings, 'a sweep of four', 4);
+  const admitted = await admitDue(db(), crawl.id, crawl.settings, 'a sweep of four', { maxAdmitted: 4 });
   expect(admitted.map(({ domain }) => domain).toSorted()).toEqual(['a.test', 'a.test', 'b.test', 'b.test']);
 });
 

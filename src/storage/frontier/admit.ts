@@ -54,6 +54,8 @@ export interface Admission {
   admissionId: string;
   /** Only these domains; null: all of the crawl. */
   domains: readonly string[] | null;
+  /** Domains that go before all others if not all can be filled: those that set the end of the crawl. */
+  first?: Iterable<string>;
   /** Only domains with at most this many pages in the window are filled. Unset: half a window. */
   refillAt?: number;
   /** Pages admitted per domain at a time. Unset: as many as there is room for. */
@@ -117,7 +119,7 @@ export function candidateDomains(crawlId: string, domains: readonly string[] | n
  */
 async function findRoom(
   db: Database,
-  { crawlId, window, domains, admissionId, refillAt = Math.floor(window / 2) }: Admission,
+  { crawlId, window, domains, admissionId, refillAt = Math.floor(window / 2), first = [] }: Admission,
 ): Promise<Room> {
   const [room] = await db.$queryRaw<Room[]>`
     SELECT warmed_up AS "warmedUp", ${noPageAdmitted(crawlId)} AS "wasIdle",
@@ -127,15 +129,10 @@ async function findRoom(
                           AND p.status = 'Pending' AND p.next_attempt_at IS NULL AND p.kind = 'page'
                         ORDER BY p.priority, p.rank, p.id LIMIT 1)
                    AND ${countQueued(crawlId, Prisma.sql`candidate.domain`, window)} <= ${refillAt}
-                 ORDER BY ${openPages(crawlId, Prisma.sql`candidate.domain`)} DESC NULLS LAST, candidate.domain
+                 ORDER BY candidate.domain <> ALL(${[...first]}::text[]), candidate.domain
                  LIMIT ${MAX_ADMITTED}) AS domains
     FROM crawls WHERE id = ${crawlId}`;
   return room ?? { domains: [], warmedUp: true, isRepeated: false, wasIdle: true };
-}
-
-/** When the crawl was last swept. Domains with the most go first: they set its end. */
-function openPages(crawlId: string, domain: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`(SELECT open FROM crawl_domain_counts WHERE crawl_id = ${crawlId} AND domain = ${domain})`;
 }
 
 /** Whether no page has a workflow. Pending pages may still be admitted. */
@@ -149,7 +146,7 @@ export function noPageAdmitted(crawlId: string): Prisma.Sql {
  * The number of queued pages of a domain, up to the window. Ordered, and compared by BETWEEN, so that only their own index fits:
  * while the planner takes the crawl for tiny, any index of the crawl looks as good, and all of it would be read for each domain.
  */
-function countQueued(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
+export function countQueued(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
   return Prisma.sql`
     (SELECT count(*) FROM (
        SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'

@@ -6,6 +6,7 @@ import type { Database } from '../database.ts';
 import type { Queries } from '../raw-sql.ts';
 import {
   ADMITTED_COLUMNS,
+  type Admission,
   type AdmittedRow,
   admit,
   FIRST_TOUCH_WITHIN_MS,
@@ -52,7 +53,7 @@ export async function admitDue(
   crawlId: string,
   settings: CrawlSettings,
   admissionId: string,
-  maxAdmitted = MAX_ADMITTED,
+  { maxAdmitted = MAX_ADMITTED, first = [] }: Pick<Admission, 'maxAdmitted' | 'first'> = {},
 ): Promise<AdmittedPage[]> {
   await db.$executeRaw`
     UPDATE pages SET next_attempt_at = NULL WHERE id IN (
@@ -60,7 +61,15 @@ export async function admitDue(
       ORDER BY next_attempt_at LIMIT ${MAX_ROWS} FOR UPDATE SKIP LOCKED)`;
   if (settings.sitemaps) await admitSitemaps(db, { crawlId, admissionId, domains: null });
   const { window, warmup } = settings;
-  const { pages } = await admit(db, { crawlId, window, warmup, admissionId, domains: null, maxAdmitted });
+  const { pages } = await admit(db, {
+    crawlId,
+    window,
+    warmup,
+    admissionId,
+    domains: null,
+    maxAdmitted,
+    first,
+  });
   return pages;
 }
 

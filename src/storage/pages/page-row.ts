@@ -11,6 +11,8 @@ export interface Recorded {
   continues: boolean;
   /** Domains in which there may now be pages to admit, the page's own first. */
   domains: string[];
+  /** Other pages of its domain that are queued. Unset: not counted. */
+  othersQueued?: number;
   /** The page as it is now. Unset: nothing was recorded, because it had been before or the page is over. */
   became?: PageChange;
 }

@@ -8,7 +8,7 @@ import { type FinalStatus, finalStatusOf, isOpen } from '../../core/outcome.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import type { PolitenessUnit, SkipCounts } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
-import { refundPage } from '../frontier/admit.ts';
+import { countQueued, refundPage } from '../frontier/admit.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
 import { deferPage, deferred } from './defer-page.ts';
@@ -89,8 +89,13 @@ function recordAtomically(
       });
       return deferred(page, status);
     }
-    const { status, domains } = await finishPage(tx, settings, unit, page, done);
-    return { continues: false, domains: [page.domain, ...domains], became: changed(page, status) };
+    const { status, domains, othersQueued } = await finishPage(tx, settings, unit, page, done);
+    return {
+      continues: false,
+      domains: [page.domain, ...domains],
+      othersQueued,
+      became: changed(page, status),
+    };
   });
 }
 
@@ -168,7 +173,7 @@ async function finishPage(
   unit: PolitenessUnit,
   page: PageRow,
   done: AttemptToRecord,
-): Promise<{ status: FinalStatus; domains: string[] }> {
+): Promise<{ status: FinalStatus; domains: string[]; othersQueued: number }> {
   const { report, attempt, parsed } = done;
   const { found } = report;
   const redirectTo = found.kind === 'redirect' ? found.to : (parsed?.refreshTo ?? null);
@@ -176,7 +181,7 @@ async function finishPage(
   const content = found.kind === 'document' || found.kind === 'file' ? found : null;
   const redirect = redirectTo === null ? null : await followRedirect(tx, settings, unit, page, redirectTo);
   const linked = parsed === null ? null : await registerLinks(tx, settings, unit, page, parsed.links);
-  await tx.$executeRaw`
+  const [updated] = await tx.$queryRaw<{ queued: number }[]>`
     WITH ${insertsOf(page, done)}
     UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_attempt_at = NULL,
       status_code = ${report.statusCode}::int, error_kind = ${report.errorKind}, title = ${parsed?.title ?? null},
@@ -194,9 +199,12 @@ async function finishPage(
       redirect_to = ${redirectTo},
       fetched_at = CASE WHEN ${status} = 'Fetched' THEN ${new Date(report.finishedAt)}::timestamptz END,
       failed_at = CASE WHEN ${status} = 'Failed' THEN ${new Date(report.finishedAt)}::timestamptz END
-    WHERE id = ${page.id}`;
+    WHERE id = ${page.id}
+    RETURNING ${countQueued(page.crawl_id, Prisma.sql`${page.domain}`, settings.window)}::int AS queued`;
   if (status !== 'Fetched') await refundPage(tx, page);
-  return { status, domains: [...(redirect?.domains ?? []), ...(linked?.domains ?? [])] };
+  // The count is from before the update.
+  const othersQueued = (updated?.queued ?? 0) - (page.status === 'Queued' ? 1 : 0);
+  return { status, domains: [...(redirect?.domains ?? []), ...(linked?.domains ?? [])], othersQueued };
 }
 
 /** As JSON. null: every link became a page. */
