@@ -6,10 +6,14 @@ import type { EntryEnd } from '../../src/core/gate.ts';
 import type { LeaseReport, Release } from '../../src/core/slot-protocol.ts';
 
 /** A page ends, and the pages it admits ask soon: on a busy machine within seconds. The gate knows what cannot wait. */
-const HOLD_MS = 5_000;
+const MIN_HOLD_MS = 5_000;
+const MAX_HOLD_MS = 60_000;
+/** A window is filled with every third page. */
+const HELD_GAPS = 2.5;
 
 interface Held {
   reports: Array<{ release: Release; heldAt: number }>;
+  sendAt: number;
   timer: NodeJS.Timeout;
 }
 
@@ -18,12 +22,14 @@ export class HeldReports {
 
   constructor(private readonly send: (domain: string, releases: Release[]) => Promise<unknown>) {}
 
-  hold(domain: string, ...releases: Release[]): void {
-    const timer = setTimeout(() => void this.#flush(domain), HOLD_MS).unref();
-    const held = this.#held.get(domain) ?? { reports: [], timer };
-    if (held.timer !== timer) clearTimeout(timer);
-    held.reports.push(...releases.map((release) => ({ release, heldAt: performance.now() })));
-    this.#held.set(domain, held);
+  hold(domain: string, releases: readonly Release[], holdMs = MIN_HOLD_MS): void {
+    const known = this.#held.get(domain);
+    const now = performance.now();
+    const sendAt = Math.min(now + holdMs, known?.sendAt ?? Infinity);
+    if (known !== undefined) clearTimeout(known.timer);
+    const timer = setTimeout(() => void this.#flush(domain), sendAt - now).unref();
+    const added = releases.map((release) => ({ release, heldAt: now }));
+    this.#held.set(domain, { reports: [...(known?.reports ?? []), ...added], sendAt, timer });
   }
 
   take(domain: string): Release[] {
@@ -46,6 +52,12 @@ export class HeldReports {
     const releases = this.take(domain);
     if (releases.length > 0) await this.send(domain, releases);
   }
+}
+
+/** A slot that was not used is free for others; of a request that went well the throttle has to know little. */
+export function holdMsOf({ use }: LeaseReport, gapMs: number): number {
+  if (use.kind !== 'started') return MIN_HOLD_MS;
+  return Math.min(MAX_HOLD_MS, Math.max(MIN_HOLD_MS, HELD_GAPS * gapMs));
 }
 
 /** Whether the throttle must learn it now: anything but a request that went well, or a slot that was not used. */

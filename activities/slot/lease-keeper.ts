@@ -11,7 +11,7 @@ import { type ClockReading, elapsedAtLeastMs, readClocks } from '../../src/worke
 import type { Deps } from '../deps.ts';
 import { classifyForThrottle, retryAfterOf } from './classify-for-throttle.ts';
 import { GatePass, type RequestStart } from './gate-pass.ts';
-import { gateEndOf, isNews } from './held-reports.ts';
+import { gateEndOf, holdMsOf, isNews } from './held-reports.ts';
 import { sendReleases } from './throttle-client.ts';
 
 /** Where a request goes. */
@@ -157,7 +157,7 @@ export class LeaseKeeper {
     const hasLeft = !this.entrance.isInside || (await this.entrance.leave(gateEndOf(report)));
     const release = { leaseId: lease.id, ...report };
     if (!hasLeft) return false;
-    if (!isNews(report)) this.deps.reports.hold(domain, release);
+    if (!isNews(report)) this.deps.reports.hold(domain, [release], holdMsOf(report, lease.minGapMs));
     else if (!(await sendReleases(this.deps, domain, [release]))) return false;
     return this.sendForeignCrawlDelay();
   }

@@ -38,7 +38,7 @@ export async function askThrottle(
     );
   } catch (error) {
     // They may have arrived; a report that arrives twice changes nothing.
-    if (held.length > 0) reports.hold(domain, ...held);
+    if (held.length > 0) reports.hold(domain, held);
     throw error;
   }
 }

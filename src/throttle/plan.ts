@@ -16,8 +16,12 @@ export function nextSlot(state: ThrottleState, next: Ask, gapMs: number, now: nu
     .filter(({ ask }) => ask.atFront || !next.atFront)
     .toSorted((one, other) => one.lease.notBefore - other.lease.notBefore);
   for (const [index, { lease, ask }] of reserved.entries()) {
-    // Of the slots whose time has passed without a report, the oldest are being used. The pages of the others wait at the gate.
-    const isAtGate = index >= next.concurrency && lease.notBefore <= now;
+    // Of the slots whose time has passed without a report, the oldest are being used. The pages of the others wait at the gate, unless
+    // so much time has passed that their requests have ended, and only the reports are still to come.
+    const isAtGate =
+      index >= next.concurrency &&
+      lease.notBefore <= now &&
+      now - lease.notBefore <= atGateMs(lease.minGapMs);
     // Every request starts a little after its slot. Slots that were planned without that would be ever further ahead of the gate.
     const isStillToStart = lastStart !== null && lease.notBefore > lastStart.at + lease.minGapMs / 2;
     const dueAt = isStillToStart ? Math.max(lease.notBefore, gateOpensAt) : lease.notBefore;
@@ -27,6 +31,11 @@ export function nextSlot(state: ThrottleState, next: Ask, gapMs: number, now: nu
     if (!isRoomBefore) at = Math.max(at, expectedAt + Math.max(spacingMs, ask.delay.minMs));
   }
   return at;
+}
+
+/** Longest time for which a page is expected at the gate after its slot. It waits there for two seconds, but it may come late. */
+function atGateMs(gapMs: number): number {
+  return Math.max(gapMs, 5_000);
 }
 
 /** Time between two slots: the gap, or the time of the fetches themselves if that is longer. */

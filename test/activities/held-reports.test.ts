@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { gateEndOf, HeldReports, isNews } from '../../activities/slot/held-reports.ts';
+import { gateEndOf, HeldReports, holdMsOf, isNews } from '../../activities/slot/held-reports.ts';
 import type { Release, ResponseClass } from '../../src/core/slot-protocol.ts';
 
 beforeEach(() => {
@@ -23,10 +23,10 @@ function held() {
 
 test('reports go out once, with the next ask for their domain, and know how old they are', async () => {
   const { reports, sent } = held();
-  reports.hold('a.test', report('1'));
+  reports.hold('a.test', [report('1')]);
   await vi.advanceTimersByTimeAsync(1_000);
-  reports.hold('a.test', report('2'));
-  reports.hold('b.test', report('3'));
+  reports.hold('a.test', [report('2')]);
+  reports.hold('b.test', [report('3')]);
   expect(reports.take('a.test')).toMatchObject([
     { leaseId: '1', use: { agoMs: 1_100 } },
     { leaseId: '2', use: { agoMs: 100 } },
@@ -38,17 +38,33 @@ test('reports go out once, with the next ask for their domain, and know how old 
 
 test('reports are sent together if no page asks within five seconds of the first', async () => {
   const { reports, sent } = held();
-  reports.hold('a.test', report('1'));
+  reports.hold('a.test', [report('1')]);
   await vi.advanceTimersByTimeAsync(4_000);
-  reports.hold('a.test', report('2'));
+  reports.hold('a.test', [report('2')]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(sent).toEqual([['a.test', ['1', '2']]]);
 });
 
+test('a report that may wait for longer does not keep back one that may not', async () => {
+  const { reports, sent } = held();
+  reports.hold('a.test', [report('1')], 25_000);
+  await vi.advanceTimersByTimeAsync(10_000);
+  reports.hold('a.test', [{ leaseId: '2', use: { kind: 'unused' } }]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent).toEqual([['a.test', ['1', '2']]]);
+});
+
+test('a report of a success may wait for the pages that are admitted gaps later, at most a minute', () => {
+  expect([0, 1_000, 10_000, 3_600_000].map((gapMs) => holdMsOf(report('1'), gapMs))).toEqual([
+    5_000, 5_000, 25_000, 60_000,
+  ]);
+  expect(holdMsOf({ use: { kind: 'unused' } }, 10_000)).toBe(5_000);
+});
+
 test('a process that stops sends all of them', async () => {
   const { reports, sent } = held();
-  reports.hold('a.test', report('1'));
-  reports.hold('b.test', report('2'));
+  reports.hold('a.test', [report('1')]);
+  reports.hold('b.test', [report('2')]);
   await reports.flushAll();
   expect(sent).toEqual([
     ['a.test', ['1']],

@@ -52,9 +52,9 @@ describe('a page that asks', () => {
   test('gets a slot after those whose pages wait at the gate', () => {
     const state = openThrottle();
     slots(state, ['a', 'b', 'c']);
-    const now = NOON + 21_000;
-    // One of the three is being used, the other two are late.
-    expect(granted(state, anAsk('d'), now).notBefore).toBe(now + 20_000);
+    const now = NOON + 20_500;
+    // The first is being used, the second has ended, and the third is late.
+    expect(granted(state, anAsk('d'), now).notBefore).toBe(now + 10_000);
   });
 
   test('is planned no further ahead of the gate, however many requests start a little late', () => {

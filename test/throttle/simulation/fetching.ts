@@ -20,8 +20,8 @@ const MAX_WAIT_MS = 2_000;
 const BUSY_RETRY_MS = 250;
 const MAX_CLOCK_ERROR_MS = 100;
 const START_WITHIN_MS = 6_000;
-/** Longest time that a report waits for the next ask of its machine. */
-const REPORT_HOLD_MS = 2_000;
+/** Longest time that a report waits for the next ask of its machine: longer with longer gaps. */
+const REPORT_HOLD_MS = { min: 2_000, max: 25_000 };
 
 /** A request that was sent. */
 export interface Written {
@@ -210,7 +210,7 @@ export class Wire {
       return;
     }
     machine.reports.push(report);
-    machine.after(REPORT_HOLD_MS, () => {
+    machine.after(this.#world.between(REPORT_HOLD_MS.min, REPORT_HOLD_MS.max), () => {
       for (const held of machine.takeReports()) this.#signal(held);
     });
   }
