@@ -13,6 +13,7 @@ import { rate } from './rate.ts';
 import { scale } from './scale.ts';
 import { server } from './server.ts';
 import { stalls } from './stalls.ts';
+import { start } from './start.ts';
 import { storage } from './storage.ts';
 import { workers } from './workers.ts';
 
@@ -23,6 +24,7 @@ const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
   frontier,
   scale,
   stalls,
+  start,
   storage,
   workers,
   crowd,

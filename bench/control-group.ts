@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { processTime } from './process-time.ts';
 
 /** Version 2, alone or beside version 1. */
 const MOUNTS = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'];
@@ -13,9 +14,6 @@ export interface CpuTimes {
   temporal: number;
   postgres: number;
 }
-
-/** Linux reports the time of a process in hundredths of a second. */
-const MS_PER_TICK = 10;
 
 export class ControlGroup {
   private constructor(private readonly path: string) {}
@@ -52,13 +50,4 @@ export class ControlGroup {
   async remove(): Promise<void> {
     await rmdir(this.path);
   }
-}
-
-async function processTime(pid: string): Promise<{ name: string; ms: number }> {
-  // It may have ended.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const [, name = '', fields = ''] = /^\d+ \((.*)\) \S (.*)$/m.exec(stat) ?? [];
-  // User and system time are the 14th and 15th field; the text before `fields` has the first three.
-  const [user, system] = fields.split(' ').slice(10, 12);
-  return { name, ms: (Number(user ?? 0) + Number(system ?? 0)) * MS_PER_TICK };
 }
