@@ -3,7 +3,6 @@
  * the name, so a PUT that is repeated, or done by two workers at once, changes nothing.
  */
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { S3mini } from 's3mini';
@@ -78,16 +77,13 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
     );
   };
 
-  const open = async (key: string): Promise<Response> => {
-    const response = await client.getObjectResponse(nameOf(key));
-    if (response === null) throw new Error('there is no such object');
-    return response;
-  };
-
+  /** Compressed, and whole: the time limit covers the response to its end, and a caller may be slower than that. */
   const read = async (key: string): Promise<Buffer> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await unzip(Buffer.from(await (await open(key)).arrayBuffer()));
+        const response = await client.getObjectResponse(nameOf(key));
+        if (response === null) throw new Error('there is no such object');
+        return Buffer.from(await response.arrayBuffer());
       } catch (error) {
         if (attempt === READ_ATTEMPTS) throw await readError(key, error);
       }
@@ -115,28 +111,24 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
     },
 
     async get(key) {
-      const bytes = await read(assertKey(key));
+      const compressed = await read(assertKey(key));
+      const bytes = await unzip(compressed).catch(async (error: unknown) => {
+        throw await readError(key, error);
+      });
       if ((await sha256(bytes)) !== key) throw damageError(key, place(key));
       return bytes;
     },
 
     async *stream(key) {
+      const compressed = await read(assertKey(key));
       const hash = createHash('sha256');
-      let compressed: Readable | undefined;
       try {
-        const { body } = await open(assertKey(key));
-        if (body === null) throw new Error('the response has no body');
-        const decompressed = createGunzip();
-        // pipe() does not forward errors.
-        compressed = Readable.fromWeb(body).once('error', (error) => decompressed.destroy(error));
-        for await (const chunk of compressed.pipe(decompressed)) {
+        for await (const chunk of createGunzip().end(compressed)) {
           hash.update(chunk);
           yield chunk;
         }
       } catch (error) {
         throw await readError(key, error);
-      } finally {
-        compressed?.destroy();
       }
       if (hash.digest('hex') !== key) throw damageError(key, place(key));
     },
