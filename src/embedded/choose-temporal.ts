@@ -33,7 +33,11 @@ export async function chooseTemporal(home: Home, options: TemporalSettings): Pro
   if (temporalAddress !== undefined) return requireTemporal(temporalAddress, options);
   if (options.isolated) return ensureEmbeddedTemporal(home, options);
   const ours = hasTemporalData(home) || (await isRunning(temporalEngine(home)));
-  const serves = (await probeTemporal({ address, namespace })) === 'serving';
+  const probed = await probeTemporal({ address, namespace });
+  const serves = probed === 'serving';
+  // Somebody who set only TEMPORAL_NAMESPACE may have meant that server.
+  if (!ours && typeof probed === 'object')
+    options.notify(`${probed.misconfigured} Amble uses a server of its own meanwhile.`);
   if (serves && !ours) return { address, namespace, uiUrl: null, embedded: false };
   const embedded = await ensureEmbeddedTemporal(home, options);
   if (serves && portOf(address) !== portOf(embedded.address))

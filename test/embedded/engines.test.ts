@@ -184,6 +184,26 @@ describe('in an initialised home', () => {
     await engines.stop();
   });
 
+  test('a server at the default address that does not let us in is not passed over in silence', async () => {
+    const { temporalAddress: defaultAddress } = testEngines();
+    const binary = process.env.AMBLE_TEMPORAL_BINARY;
+    const messages: string[] = [];
+    const engines = await startEngines({
+      home: home.directory,
+      defaultAddress,
+      temporalNamespace: 'typo',
+      ...(binary !== undefined && { temporalBinary: binary }),
+      notify: (message) => messages.push(message),
+    });
+    expect(engines.temporal).toMatchObject({ embedded: true, namespace: 'typo' });
+    expect(messages).toContainEqual(
+      expect.stringMatching(
+        /has no namespace "typo".*TEMPORAL_NAMESPACE.* Amble uses a server of its own meanwhile\.$/,
+      ),
+    );
+    await engines.stop();
+  });
+
   test('a home with a Temporal database starts its own server instead of using another, with a message', async () => {
     const { temporalAddress: otherAddress } = testEngines();
     const options = { home: home.directory, defaultAddress: otherAddress };
