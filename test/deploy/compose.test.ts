@@ -1,9 +1,10 @@
 /** What docker-compose.yml promises. test/e2e/compose.test.ts runs its commands. */
 import { execFile, execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { CONFIG_KEYS, loadConfig } from '../../src/config/index.ts';
 import { parseDuration } from '../../src/core/duration.ts';
@@ -29,7 +30,7 @@ test('only the dashboard and the Web UI are published, and only to this machine'
 test('no secret has a default, and make-env.sh makes all that are needed', () => {
   const required = [...composeText.matchAll(/\$\{(\w+):\?[^}]*\}/g)].map(([, name]) => name);
   const optional = [...composeText.matchAll(/\$\{(\w+)(?!\w|:\?)[^}]*\}/g)].map(([, name]) => name);
-  const made = execFileSync('sh', [join(packageRoot, 'deploy', 'make-env.sh')], { encoding: 'utf8' });
+  const { made } = makeEnv();
   const secrets = [...made.matchAll(/^(\w+)=([0-9a-f]{48})$/gm)];
   expect(secrets.map(([, name]) => name).sort()).toEqual([...new Set(required)].sort());
   expect(new Set(secrets.map(([, , value]) => value)).size).toBe(secrets.length);
@@ -41,6 +42,24 @@ test('no secret has a default, and make-env.sh makes all that are needed', () =>
   );
   expect(literal).toEqual([]);
 });
+
+test('the secrets are in a file for its owner, outside git, and are not replaced', () => {
+  const { file, again } = makeEnv();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(packageRoot, '.gitignore'), 'utf8').split('\n')).toContain('.env');
+  const before = readFileSync(file, 'utf8');
+  expect(again).toThrow(/exist/);
+  expect(readFileSync(file, 'utf8')).toBe(before);
+});
+
+function makeEnv(): { file: string; made: string; again: () => void } {
+  const cwd = mkdtempSync(join(tmpdir(), 'amble-env-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const run = () => execFileSync('sh', [join(packageRoot, 'deploy', 'make-env.sh')], { cwd, stdio: 'pipe' });
+  run();
+  const file = join(cwd, '.env');
+  return { file, made: readFileSync(file, 'utf8'), again: run };
+}
 
 test('every service that stays has a health check, and all have a restart policy and limits', () => {
   for (const [name, { restart, healthcheck, image }] of services) {
