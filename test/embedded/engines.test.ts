@@ -177,9 +177,11 @@ describe('in an initialised home', () => {
     const engines = await startEngines({
       home: home.directory,
       defaultAddress,
+      temporalUiUrl: 'http://ui.example',
       notify: (message) => messages.push(message),
     });
-    expect(engines.temporal).toMatchObject({ embedded: false, address: defaultAddress });
+    const uiUrl = 'http://ui.example';
+    expect(engines.temporal).toMatchObject({ embedded: false, address: defaultAddress, uiUrl });
     expect(messages.filter((message) => message.includes(defaultAddress))).toEqual([]);
     await engines.stop();
   });
