@@ -14,7 +14,7 @@ import { compose, composeService, composeText, imageEnvironment, startOrder } fr
 const services = Object.entries(compose.services);
 const DCLINT = join(packageRoot, 'node_modules', 'dclint');
 const Manifest = z.object({ bin: z.object({ dclint: z.string() }) });
-const OWN = ['migrate', 'worker', 'server'];
+const OWN = ['migrate', 'worker', 'worker-next', 'server'];
 
 test('dclint has nothing to say about docker-compose.yml', async () => {
   const { bin } = Manifest.parse(JSON.parse(readFileSync(join(DCLINT, 'package.json'), 'utf8')));
@@ -34,7 +34,7 @@ test('no secret has a default, and make-env.sh makes all that are needed', () =>
   const secrets = [...made.matchAll(/^(\w+)=([0-9a-f]{48})$/gm)];
   expect(secrets.map(([, name]) => name).sort()).toEqual([...new Set(required)].sort());
   expect(new Set(secrets.map(([, , value]) => value)).size).toBe(secrets.length);
-  expect(new Set(optional)).toEqual(new Set(['AMBLE_CONTACT', 'AMBLE_BUILD_ID']));
+  expect(new Set(optional)).toEqual(new Set(['AMBLE_CONTACT', 'AMBLE_BUILD_ID', 'AMBLE_NEXT_BUILD_ID']));
   const literal = services.flatMap(([name, { environment }]) =>
     Object.entries(environment)
       .filter(([key, value]) => /PASSWORD|PWD|TOKEN|SECRET/.test(key) && !/^\$\{\w+:\?/.test(value))
@@ -65,8 +65,9 @@ test('every service that stays has a health check, and all have a restart policy
   for (const [name, { restart, healthcheck, image }] of services) {
     const isOneShot = restart.startsWith('on-failure');
     expect([name, restart]).toEqual([name, isOneShot ? 'on-failure:5' : 'unless-stopped']);
-    // The worker's is in the Dockerfile.
-    if (!isOneShot && name !== 'worker') expect([name, healthcheck?.test?.[0]]).toEqual([name, 'CMD']);
+    // Those of workers are in the Dockerfile.
+    if (!isOneShot && !name.startsWith('worker'))
+      expect([name, healthcheck?.test?.[0]]).toEqual([name, 'CMD']);
     expect(image).toMatch(/:v?\d+\.\d+/);
   }
 });
@@ -105,6 +106,15 @@ test('our services set only settings that exist', () => {
     ...Object.keys(imageEnvironment()),
   ];
   expect(set.filter((name) => name !== 'NODE_ENV' && !known.has(name))).toEqual([]);
+});
+
+test('workers of the next version start on request only, and differ in nothing but their build', () => {
+  const { profiles, environment, ...next } = composeService('worker-next');
+  expect(profiles).toEqual(['next']);
+  const { environment: own, ...worker } = composeService('worker');
+  expect(next).toEqual(worker);
+  expect({ ...environment, AMBLE_BUILD_ID: own.AMBLE_BUILD_ID }).toEqual(own);
+  expect(environment.AMBLE_BUILD_ID).not.toBe(own.AMBLE_BUILD_ID);
 });
 
 test('a worker has more time to stop than it takes, and Temporal its 512 shards', () => {
