@@ -25,6 +25,9 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Enough for a server that is full to refuse it, and small beside what a worker stores in a second. */
 const PROBE_BYTES = 16 * 1024;
 
+/** A probe that hangs for longer would delay the news that the server answers again. */
+const PROBE_TIMEOUT_MS = 5_000;
+
 /** Keys that this process has stored: the same content need not be sent again. */
 const MAX_KNOWN_KEYS = 10_000;
 
@@ -43,22 +46,25 @@ const fetchWithOneLength: typeof fetch = (input, init) => {
 
 export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS): ContentStore {
   const { bucket, prefix, endpoint, region, accessKeyId, secretAccessKey } = location;
-  const client = new S3mini({
-    accessKeyId,
-    secretAccessKey,
-    endpoint: `${endpoint}/${bucket}`,
-    region,
-    requestAbortTimeout: timeoutMs,
-    fetch: fetchWithOneLength,
-  });
+  const connect = (requestAbortTimeout: number) =>
+    new S3mini({
+      accessKeyId,
+      secretAccessKey,
+      endpoint: `${endpoint}/${bucket}`,
+      region,
+      requestAbortTimeout,
+      fetch: fetchWithOneLength,
+    });
+  const client = connect(timeoutMs);
+  const probing = connect(Math.min(timeoutMs, PROBE_TIMEOUT_MS));
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_KEYS });
   const nameOf = (key: string): string => `${prefix}${objectName(key)}`;
   const place = (key: string): string =>
     `${describeContentLocation({ ...location, prefix: '' })}${nameOf(key)}`;
 
-  const write = async (what: string, name: string, bytes: Buffer): Promise<void> => {
+  const write = async (what: string, name: string, bytes: Buffer, by = client): Promise<void> => {
     try {
-      await client.putObject(name, bytes, 'application/gzip');
+      await by.putObject(name, bytes, 'application/gzip');
     } catch (error) {
       throw new ContentStoreUnavailable(
         `${what} could not be written to s3://${bucket}/${name}: ${messageOf(error)}.`,
@@ -66,7 +72,7 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
       );
     }
   };
-  const probe = (): Promise<void> => write('A probe', `${prefix}probe`, Buffer.alloc(PROBE_BYTES));
+  const probe = (): Promise<void> => write('A probe', `${prefix}probe`, Buffer.alloc(PROBE_BYTES), probing);
 
   /** As for a directory: if nothing can be written either, the store is unavailable; else only this object cannot be read. */
   const readError = async (key: string, cause: unknown): Promise<Error> => {
