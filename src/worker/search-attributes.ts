@@ -15,14 +15,24 @@ const PROBE_INTERVAL_MS = 60_000;
 
 const INVALID_ARGUMENT = 3;
 
+type CountWorkflows = (query: string) => Promise<unknown>;
+
 export interface SearchAttributeProbe {
   readonly present: boolean;
   stop(): void;
 }
 
+/** For a process that starts one workflow. If the server does not answer, it does without. */
+export async function hasSearchAttributes(countWorkflows: CountWorkflows): Promise<boolean> {
+  return countWorkflows(PROBE).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Asks once before it resolves, and again until the namespace has them: an operator may add them while workers run. */
 export async function probeSearchAttributes(
-  countWorkflows: (query: string) => Promise<unknown>,
+  countWorkflows: CountWorkflows,
   log: Logger,
   intervalMs = PROBE_INTERVAL_MS,
 ): Promise<SearchAttributeProbe> {

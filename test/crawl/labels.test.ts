@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCrawlInput } from '../../src/config/index.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
+import { changeDomain } from '../../src/operator/domain-orders.ts';
 import { findOrStartCrawl } from '../../src/operator/start-crawl.ts';
 import { pageWorkflowId } from '../../workflows/ids.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
@@ -59,6 +60,18 @@ test('workflows are found by crawl, domain and outcome', async () => {
   expect(await found(`${ofCrawl} AND AmbleOutcome = 'Success'`)).toEqual([
     (await workflowOf('/flaky')).workflowId,
   ]);
+});
+
+test('a throttle that an operator’s order starts is found by its domain too', async () => {
+  const { db, client, config } = amble;
+  const domain = web.name('ordered');
+  await changeDomain(
+    { db, client, config },
+    domain,
+    { kind: 'pause' },
+    { channel: 'cli', by: 'test', reason: null },
+  );
+  await expect.poll(() => found(`AmbleDomain = '${domain}'`)).toHaveLength(1);
 });
 
 test.each([
