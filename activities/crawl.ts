@@ -65,7 +65,7 @@ export function createCrawlSteps(deps: Deps): CrawlSteps {
           longWaitMs,
           heartbeatMs: config.heartbeatMs,
           asking,
-          labels: deps.labels,
+          labels: { ...deps.labels },
         },
         cancelling: status === 'Cancelling',
       };
@@ -89,7 +89,15 @@ export function createCrawlSteps(deps: Deps): CrawlSteps {
       const soonMs = Math.max(minIntervalMs, PAUSE_FACTOR * (performance.now() - began));
       const isMoreDue = admitted.length >= maxAdmitted;
       const nextMs = isMoreDue ? Math.min(soonMs, settings.sweepIntervalMs) : settings.sweepIntervalMs;
-      return { pages, found, status, start: [...admitted, ...stalled], nextMs, ended };
+      return {
+        pages,
+        found,
+        status,
+        start: [...admitted, ...stalled],
+        nextMs,
+        ended,
+        labels: { ...deps.labels },
+      };
     },
 
     async applyCrawlOrders({ crawlId, orders }) {

@@ -96,8 +96,7 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
       opened = await open(crawlId, input);
       labelCrawl(opened.settings.labels, crawlId);
     }
-    const { settings } = opened;
-    let { cancelling } = opened;
+    let { settings, cancelling } = opened;
     for (let round = 1; ; round += 1) {
       sweepNow = false;
       const orders = pendingOrders.splice(0);
@@ -112,7 +111,8 @@ export async function Crawl(input: unknown, carry?: CrawlCarry): Promise<CrawlRe
         opened = await open(crawlId, input);
         continue;
       }
-      const { pages, found } = swept;
+      const { pages, found, labels = settings.labels } = swept;
+      if (labels) settings = { ...settings, labels };
       const status = pendingOrders.reduce((before, order) => statusAfter(order, before), swept.status);
       progress = { crawlId, status, pages, found, asOf: new Date().toISOString() };
       setCurrentDetails(toMarkdown(progress, crawlLink(settings.labels, crawlId)));

@@ -85,11 +85,7 @@ async function signalThrottle(
 }
 
 /** The options with which the first ask, Crawl-delay or operator's change starts a domain's throttle. */
-export function throttleStart(
-  { taskQueue, throttle, dashboardUrl }: AmbleConfig,
-  domain: string,
-  labels: Labels = { searchAttributes: false, dashboardUrl },
-) {
+export function throttleStart({ taskQueue, throttle }: AmbleConfig, domain: string, labels: Labels) {
   const args: [ThrottleInput] = [{ domain, config: throttle }];
   return {
     workflowId: throttleId(domain),

@@ -19,3 +19,15 @@ for name in AmbleCrawl AmbleDomain AmbleOutcome; do
   echo "$known" | grep -qw "$name" ||
     temporal operator search-attribute create --namespace "$TEMPORAL_NAMESPACE" --name "$name" --type Keyword
 done
+
+# And of new attributes within a minute. Workers that start before that run workflows without them at first.
+tries=0
+until counted=$(temporal workflow count --namespace "$TEMPORAL_NAMESPACE" \
+  --query "AmbleCrawl = 'none' AND AmbleDomain = 'none' AND AmbleOutcome = 'none'" 2>&1); do
+  tries=$((tries + 1))
+  if [ "$tries" -ge 120 ]; then
+    echo "$counted" >&2
+    exit 1
+  fi
+  sleep 1
+done

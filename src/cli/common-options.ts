@@ -2,7 +2,8 @@
 
 import { type AmbleConfig, BadInput, loadConfig, type TuningChanges } from '../config/index.ts';
 import { quoteForShell } from '../core/format.ts';
-import { isReadByPeople, writeMessagesAsLog } from './terminal.ts';
+import { passwordsOf, secretsIn } from '../core/redact.ts';
+import { isReadByPeople, redactor, writeMessagesAsLog } from './terminal.ts';
 
 export interface CommonOptions {
   home?: string;
@@ -16,12 +17,24 @@ export function configFor(
   tuning?: TuningChanges,
 ): AmbleConfig {
   const given = Object.entries({ ...flags, home, config }).filter(([, value]) => value !== undefined);
-  return loadConfig({
+  const loaded = loadConfig({
     env: process.env,
     cwd: process.cwd(),
     flags: Object.fromEntries(given),
     ...(tuning && { tuning }),
   });
+  addSecretsOf(loaded);
+  return loaded;
+}
+
+/** Files may have secrets too. */
+function addSecretsOf({ serverToken, databaseUrl, temporalAccess }: AmbleConfig): void {
+  redactor.add([
+    ...passwordsOf(databaseUrl ?? ''),
+    ...secretsIn(temporalAccess?.metadata ?? {}),
+    ...(serverToken === null ? [] : [serverToken]),
+  ]);
+  if (temporalAccess?.apiKey) redactor.addRotating(temporalAccess.apiKey);
 }
 
 /** For commands that stay: where a program reads their log, all that they write there is log. */

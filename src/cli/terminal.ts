@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { AmbleConfig } from '../config/index.ts';
 import { codeOf } from '../core/errors.ts';
 import { escapeControls } from '../core/format.ts';
-import { createRedactor, secretsIn } from '../core/redact.ts';
+import { ProcessRedactor, secretsIn } from '../core/redact.ts';
 
 export const EXIT = {
   ok: 0,
@@ -37,8 +37,9 @@ export async function writeOutAll(lines: AsyncIterable<string>): Promise<void> {
   }
 }
 
-/** Errors of libraries may quote what they were given. */
-const redact = createRedactor(secretsIn(process.env));
+/** For all messages and log lines of this process: errors of libraries may quote what they were given. */
+export const redactor = new ProcessRedactor();
+redactor.add(secretsIn(process.env));
 
 /** Of a log on standard error. */
 export function isReadByPeople(logFormat: AmbleConfig['logFormat']): boolean {
@@ -56,7 +57,7 @@ export function writeMessagesAsLog(): void {
 }
 
 export function writeErr(line: string, level: keyof typeof LEVELS = 'info'): void {
-  const message = redact(line);
+  const message = redactor.redact(line);
   const { pid } = process;
   const written = inLog
     ? JSON.stringify({ level: LEVELS[level], time: Date.now(), pid, msg: message })

@@ -67,6 +67,8 @@ export interface AmbleConfig {
   /** How to reach `temporalAddress`; null if that is null. */
   temporalAccess: TemporalAccess | null;
   temporalBinary: string | null;
+  /** The Web UI of `temporalAddress`; null: not known. */
+  temporalUiUrl: string | null;
   /** null: the embedded Postgres. */
   databaseUrl: string | null;
   taskQueue: string;
@@ -135,6 +137,7 @@ export const configSchema = z.strictObject({
   logLevel: oneOf(...LOG_LEVELS),
   listen: listenAddressOrNone(),
   dashboardUrl: httpUrlOrNone(),
+  temporalUiUrl: httpUrlOrNone(),
   serverToken: tokenOrNone(),
   serverHosts: hostNames(),
   logFormat: oneOf(...LOG_FORMATS),
@@ -168,6 +171,7 @@ export const DEFAULTS = {
   logLevel: 'info',
   listen: 'localhost:8080',
   dashboardUrl: 'http://localhost:8080',
+  temporalUiUrl: 'none',
   serverToken: 'none',
   serverHosts: [],
   logFormat: 'auto',
@@ -222,6 +226,7 @@ export function toConfig(
     contentStore: toContentLocation(written.contentStore, { home, cwd, env }),
     logLevel: written.logLevel,
     listen: written.listen,
+    temporalUiUrl: written.temporalUiUrl,
     dashboardUrl: written.dashboardUrl?.replace(/\/+$/, '') ?? null,
     serverToken: written.serverToken,
     serverHosts: written.serverHosts,

@@ -5,7 +5,7 @@
 import type { AttemptReport, RequestRecord } from './attempt.ts';
 import type { CarriedOut, OperatorOrder } from './order.ts';
 import type { CrawlStatus, FinalStatus, Outcome, PageStatus } from './outcome.ts';
-import type { AdmittedPage, PageSettings, RobotsHop } from './page-input.ts';
+import type { AdmittedPage, Labels, PageSettings, RobotsHop } from './page-input.ts';
 import type { Ask, Lease, LeaseReport, OpenedDomain, SlotAnswer, StoredDomain } from './slot-protocol.ts';
 
 export interface Activities {
@@ -218,4 +218,6 @@ export interface SweepResult {
   /** Time until the next sweep. */
   nextMs: number;
   ended: boolean;
+  /** As the worker knows now: an operator may have added the search attributes. Unset: as before. */
+  labels?: Labels;
 }

@@ -26,6 +26,30 @@ export function createRedactor(secrets: readonly string[]): Redact {
       .replace(URL_PASSWORD, `$1:${REDACTED}@`);
 }
 
+/** Of one process: learns secrets when they become known. */
+export class ProcessRedactor {
+  private readonly known = new Set<string>();
+  private readonly current: (() => string)[] = [];
+  private replace: Redact = createRedactor([]);
+
+  add(secrets: readonly string[]): void {
+    const added = secrets.filter((secret) => !this.known.has(secret));
+    if (added.length === 0) return;
+    for (const secret of added) this.known.add(secret);
+    this.replace = createRedactor([...this.known]);
+  }
+
+  /** Of a secret that may be replaced while the process runs: returns the one that is in use now. */
+  addRotating(read: () => string): void {
+    this.current.push(read);
+  }
+
+  redact(text: string): string {
+    this.add(this.current.map((read) => read()));
+    return this.replace(text);
+  }
+}
+
 /** Of the environment: by the name of the variable, and passwords of URLs. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value = '']) =>

@@ -15,6 +15,8 @@ export interface TemporalSettings {
   temporalNamespace?: string;
   /** How to reach `temporalAddress`; unset: without TLS and without an API key. */
   temporalAccess?: TemporalAccess;
+  /** The Web UI of a server that is not Amble's; null or unset: not known. */
+  temporalUiUrl?: string | null;
   /** Path of the Temporal CLI; unset: the one on PATH, otherwise downloaded or built. */
   temporalBinary?: string;
   /** Where to look for a server that is not Amble's; `localhost:7233` unless set. */
@@ -33,8 +35,12 @@ export async function chooseTemporal(home: Home, options: TemporalSettings): Pro
   if (temporalAddress !== undefined) return requireTemporal(temporalAddress, options);
   if (options.isolated) return ensureEmbeddedTemporal(home, options);
   const ours = hasTemporalData(home) || (await isRunning(temporalEngine(home)));
-  const serves = (await probeTemporal({ address, namespace })) === 'serving';
-  if (serves && !ours) return { address, namespace, uiUrl: null, embedded: false };
+  const probed = await probeTemporal({ address, namespace });
+  const serves = probed === 'serving';
+  // Somebody who set only TEMPORAL_NAMESPACE may have meant that server.
+  if (!ours && typeof probed === 'object')
+    options.notify(`${probed.misconfigured} Amble uses a server of its own meanwhile.`);
+  if (serves && !ours) return external({ address, namespace }, options);
   const embedded = await ensureEmbeddedTemporal(home, options);
   if (serves && portOf(address) !== portOf(embedded.address))
     options.notify(
@@ -60,11 +66,10 @@ function hasTemporalData(home: Home): boolean {
   return existsSync(home.temporal.database);
 }
 
-export async function requireTemporal(
-  address: string,
-  settings: Pick<TemporalSettings, 'temporalNamespace' | 'temporalAccess'>,
-): Promise<TemporalServer> {
-  const server = await joinTemporal(targetAt(address, settings));
+type ExternalSettings = Pick<TemporalSettings, 'temporalNamespace' | 'temporalAccess' | 'temporalUiUrl'>;
+
+export async function requireTemporal(address: string, settings: ExternalSettings): Promise<TemporalServer> {
+  const server = await joinTemporal(address, settings);
   if (server !== null) return server;
   throw new Error(
     `No Temporal server answers at ${address}. Start one there, or unset TEMPORAL_ADDRESS to let Amble start its own.`,
@@ -72,19 +77,17 @@ export async function requireTemporal(
 }
 
 /** null: no server answers. Throws if one answers that does not let us in. */
-async function joinTemporal(target: TemporalTarget): Promise<TemporalServer | null> {
+async function joinTemporal(address: string, settings: ExternalSettings): Promise<TemporalServer | null> {
+  const { temporalAccess: access } = settings;
+  const target = { address, namespace: namespaceOf(settings), ...(access && { access }) };
   const probed = await probeTemporal(target);
-  if (probed === 'serving') return { ...target, uiUrl: null, embedded: false };
+  if (probed === 'serving') return external(target, settings);
   if (probed === 'unreachable') return null;
   throw new Error(probed.misconfigured);
 }
 
-function targetAt(
-  address: string,
-  settings: Pick<TemporalSettings, 'temporalNamespace' | 'temporalAccess'>,
-): TemporalTarget {
-  const { temporalAccess: access } = settings;
-  return { address, namespace: namespaceOf(settings), ...(access && { access }) };
+function external(target: TemporalTarget, { temporalUiUrl = null }: ExternalSettings): TemporalServer {
+  return { ...target, uiUrl: temporalUiUrl, embedded: false };
 }
 
 function namespaceOf({ temporalNamespace }: Pick<TemporalSettings, 'temporalNamespace'>): string {
@@ -96,11 +99,11 @@ export async function findTemporal(
   options: Omit<TemporalSettings, 'temporalBinary' | 'isolated' | 'notify'>,
 ): Promise<TemporalServer | null> {
   const { temporalAddress, defaultAddress: address = DEFAULT_ADDRESS } = options;
-  if (temporalAddress !== undefined) return joinTemporal(targetAt(temporalAddress, options));
+  if (temporalAddress !== undefined) return joinTemporal(temporalAddress, options);
   const namespace = namespaceOf(options);
   const home = homeAt(options.home);
   if (hasTemporalData(home)) return findEmbeddedTemporal(home, namespace);
   return (await probeTemporal({ address, namespace })) === 'serving'
-    ? { address, namespace, uiUrl: null, embedded: false }
+    ? external({ address, namespace }, options)
     : null;
 }

@@ -9,6 +9,7 @@ import { parseDelayRange } from '../core/duration.ts';
 import { BadInput } from '../core/errors.ts';
 import type { OrderOrigin } from '../core/order.ts';
 import type { ThrottleView } from '../throttle/view.ts';
+import { hasSearchAttributes } from '../worker/search-attributes.ts';
 import { NoWorker } from './errors.ts';
 import { isUnanswered } from './query-workflow.ts';
 import type { Operation } from './start-crawl.ts';
@@ -52,19 +53,22 @@ export async function changeDomain(
 }
 
 /** Update-with-start: a throttle that has ended is started again and loads what it had learned. */
-function sendUpdate(
+async function sendUpdate(
   { client, config }: Operation,
   domain: string,
   change: DomainChange,
   origin: OrderOrigin,
   updateId: string,
 ): Promise<ThrottleView> {
-  const startWorkflowOperation = new WithStartWorkflowOperation<typeof DomainThrottle>(
-    'DomainThrottle',
-    throttleStart(config, domain),
-  );
-  const options = { updateId, startWorkflowOperation };
-  return client.withDeadline(Date.now() + GIVE_UP_MS, () => {
+  return client.withDeadline(Date.now() + GIVE_UP_MS, async () => {
+    const startWorkflowOperation = new WithStartWorkflowOperation<typeof DomainThrottle>(
+      'DomainThrottle',
+      throttleStart(config, domain, {
+        searchAttributes: await hasSearchAttributes((query) => client.workflow.count(query)),
+        dashboardUrl: config.dashboardUrl,
+      }),
+    );
+    const options = { updateId, startWorkflowOperation };
     if (change.kind === 'delay') {
       const args: [string | null, OrderOrigin] = [change.delay, origin];
       return client.workflow.executeUpdateWithStart(setDelayUpdate, { args, ...options });

@@ -55,6 +55,7 @@ export function readTemporalProfile(environment: Environment): TemporalProfile {
   const load = (): ClientConfigProfile => loadClientConfigProfile({ overrideEnvVars });
   const name = profileName(overrideEnvVars);
   const profile = orBadInput(load);
+  assertHostsVerified(overrideEnvVars, name);
   const { address, namespace } = profile;
   return {
     ...(address !== undefined && { address }),
@@ -90,10 +91,32 @@ function setVariables(environment: Environment): Record<string, string> {
 }
 
 /** The library ignores a file that is missing, and takes every other value of TEMPORAL_TLS for "false". */
-function assertUnderstood({ TEMPORAL_CONFIG_FILE: file, TEMPORAL_TLS: tls }: Environment): void {
+function assertUnderstood({ TEMPORAL_CONFIG_FILE: file, TEMPORAL_TLS: tls, ...rest }: Environment): void {
   if (file !== undefined) readNamedFile('TEMPORAL_CONFIG_FILE', file);
   if (tls !== undefined && !['true', '1', 'false', '0'].includes(tls))
     throw new BadInput(`TEMPORAL_TLS is "${tls}", but must be true or false.`);
+  // The library ignores it, but takes it for a reason to use TLS.
+  if (rest.TEMPORAL_TLS_DISABLE_HOST_VERIFICATION !== undefined)
+    throw hostsAreVerified('TEMPORAL_TLS_DISABLE_HOST_VERIFICATION');
+}
+
+/** The library knows nothing of the key, and says so only if asked to be strict, which would refuse keys to come as well. */
+function assertHostsVerified(overrideEnvVars: Record<string, string>, profile: string | null): void {
+  try {
+    loadClientConfig({ overrideEnvVars, configFileStrict: true });
+  } catch (error) {
+    if (
+      messageOf(error).includes(` profile.${profile}.tls: `) &&
+      /disable_host_verification/.test(messageOf(error))
+    )
+      throw hostsAreVerified('disable_host_verification in temporal.toml');
+  }
+}
+
+function hostsAreVerified(setting: string): BadInput {
+  return new BadInput(
+    `${setting} is set, but Amble always verifies the server: unset it, and set ${CERTIFICATE_SETTINGS.serverCACert} or TEMPORAL_TLS_SERVER_NAME (server_name) instead.`,
+  );
 }
 
 function profileName(overrideEnvVars: Record<string, string>): string | null {

@@ -18,7 +18,7 @@ export interface DependencyHealth {
   stop(): void;
 }
 
-/** A server that takes longer to answer a probe counts as unavailable. */
+/** A dependency that takes longer to answer a probe counts as unavailable. */
 const PROBE_TIMEOUT_MS = 5_000;
 
 const PROBE_INTERVAL_MS = 1_000;
@@ -79,7 +79,7 @@ export function watchDependencies({
 
 export interface DependencyMonitor {
   readonly name: string;
-  /** From the first reported error until a probe succeeds. */
+  /** From the first reported error, failed probe or probe without an answer, until a probe succeeds. */
   readonly unavailable: boolean;
   /** Whether the error means that this dependency is unavailable. If so, it is probed until it answers. */
   reportIfUnavailable(error: unknown): boolean;
@@ -97,6 +97,8 @@ export interface DependencyMonitorOptions {
   probeIntervalMs?: number;
   /** Time between probes while no error is reported, the first of them at once; unset: no such probes. */
   idleProbeIntervalMs?: number;
+  /** A probe without an answer for this long has failed. The next one still waits until it has ended. */
+  probeTimeoutMs?: number;
 }
 
 export function monitorDependency({
@@ -106,22 +108,43 @@ export function monitorDependency({
   log,
   probeIntervalMs = PROBE_INTERVAL_MS,
   idleProbeIntervalMs,
+  probeTimeoutMs = PROBE_TIMEOUT_MS,
 }: DependencyMonitorOptions): DependencyMonitor {
   let since: number | null = null;
   let logged = false;
+  let isProbing = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const check = (): void => {
-    probe().then(onSuccess, onFailure);
+  /** One probe at a time: each that hangs would take a connection, or on a hung file system a thread. */
+  const check = async (): Promise<void> => {
+    if (stopped || isProbing) return;
+    isProbing = true;
+    const askedAt = performance.now();
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      onFailure(new Error(`no answer within ${probeTimeoutMs} ms`), askedAt);
+    }, probeTimeoutMs).unref();
+    let isOutdated = false;
+    try {
+      await probe();
+      // An error that was reported since may mean that the answer is no longer true.
+      isOutdated = since !== null && since > askedAt;
+      if (!isOutdated) onSuccess();
+    } catch (error) {
+      onFailure(error, askedAt);
+    }
+    isProbing = false;
+    clearTimeout(timer);
+    const nextMs = since === null ? idleProbeIntervalMs : isOutdated ? 0 : probeIntervalMs;
+    if (nextMs !== undefined && !stopped) timer = setTimeout(check, nextMs).unref();
   };
-  const onFailure = (error: unknown): void => {
+  const onFailure = (error: unknown, askedAt: number): void => {
     if (stopped) return;
+    since ??= askedAt;
     // Only a failed probe is logged: a connection that broke and was re-established at once is not an outage.
     if (!logged) log.warn({ err: error }, `${name} unavailable; retrying (no data lost)`);
     logged = true;
-    timer = setTimeout(check, probeIntervalMs);
-    timer.unref();
   };
   const onSuccess = (): void => {
     if (logged && since !== null)
@@ -130,28 +153,8 @@ export function monitorDependency({
     logged = false;
   };
 
-  const suspect = (): void => {
-    if (since !== null || stopped) return;
-    since = performance.now();
-    check();
-  };
-  /** Without a reported error, the dependency counts as available until the probe has failed. */
-  const checkIdle = (): void => {
-    if (since !== null || stopped) return;
-    const askedAt = performance.now();
-    probe().catch((error: unknown) => {
-      if (since !== null || stopped) return;
-      since = askedAt;
-      onFailure(error);
-    });
-  };
-  let idleProbe: NodeJS.Timeout | undefined;
-  if (idleProbeIntervalMs !== undefined) {
-    // A store that was set up wrongly is noticed before the first page needs it.
-    checkIdle();
-    idleProbe = setInterval(checkIdle, idleProbeIntervalMs);
-    idleProbe.unref();
-  }
+  // A store that was set up wrongly is noticed before the first page needs it.
+  if (idleProbeIntervalMs !== undefined) void check();
 
   return {
     name,
@@ -160,13 +163,15 @@ export function monitorDependency({
     },
     reportIfUnavailable(error) {
       if (!isUnavailableError(error)) return false;
-      suspect();
+      if (since === null && !stopped) {
+        since = performance.now();
+        void check();
+      }
       return true;
     },
     stop() {
       stopped = true;
       clearTimeout(timer);
-      clearInterval(idleProbe);
     },
   };
 }

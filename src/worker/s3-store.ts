@@ -3,7 +3,6 @@
  * the name, so a PUT that is repeated, or done by two workers at once, changes nothing.
  */
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { S3mini } from 's3mini';
@@ -26,6 +25,9 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Enough for a server that is full to refuse it, and small beside what a worker stores in a second. */
 const PROBE_BYTES = 16 * 1024;
 
+/** A probe that hangs for longer would delay the news that the server answers again. */
+const PROBE_TIMEOUT_MS = 5_000;
+
 /** Keys that this process has stored: the same content need not be sent again. */
 const MAX_KNOWN_KEYS = 10_000;
 
@@ -44,22 +46,25 @@ const fetchWithOneLength: typeof fetch = (input, init) => {
 
 export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS): ContentStore {
   const { bucket, prefix, endpoint, region, accessKeyId, secretAccessKey } = location;
-  const client = new S3mini({
-    accessKeyId,
-    secretAccessKey,
-    endpoint: `${endpoint}/${bucket}`,
-    region,
-    requestAbortTimeout: timeoutMs,
-    fetch: fetchWithOneLength,
-  });
+  const connect = (requestAbortTimeout: number) =>
+    new S3mini({
+      accessKeyId,
+      secretAccessKey,
+      endpoint: `${endpoint}/${bucket}`,
+      region,
+      requestAbortTimeout,
+      fetch: fetchWithOneLength,
+    });
+  const client = connect(timeoutMs);
+  const probing = connect(Math.min(timeoutMs, PROBE_TIMEOUT_MS));
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_KEYS });
   const nameOf = (key: string): string => `${prefix}${objectName(key)}`;
   const place = (key: string): string =>
     `${describeContentLocation({ ...location, prefix: '' })}${nameOf(key)}`;
 
-  const write = async (what: string, name: string, bytes: Buffer): Promise<void> => {
+  const write = async (what: string, name: string, bytes: Buffer, by = client): Promise<void> => {
     try {
-      await client.putObject(name, bytes, 'application/gzip');
+      await by.putObject(name, bytes, 'application/gzip');
     } catch (error) {
       throw new ContentStoreUnavailable(
         `${what} could not be written to s3://${bucket}/${name}: ${messageOf(error)}.`,
@@ -67,7 +72,7 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
       );
     }
   };
-  const probe = (): Promise<void> => write('A probe', `${prefix}probe`, Buffer.alloc(PROBE_BYTES));
+  const probe = (): Promise<void> => write('A probe', `${prefix}probe`, Buffer.alloc(PROBE_BYTES), probing);
 
   /** As for a directory: if nothing can be written either, the store is unavailable; else only this object cannot be read. */
   const readError = async (key: string, cause: unknown): Promise<Error> => {
@@ -78,16 +83,13 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
     );
   };
 
-  const open = async (key: string): Promise<Response> => {
-    const response = await client.getObjectResponse(nameOf(key));
-    if (response === null) throw new Error('there is no such object');
-    return response;
-  };
-
+  /** Compressed, and whole: the time limit covers the response to its end, and a caller may be slower than that. */
   const read = async (key: string): Promise<Buffer> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await unzip(Buffer.from(await (await open(key)).arrayBuffer()));
+        const response = await client.getObjectResponse(nameOf(key));
+        if (response === null) throw new Error('there is no such object');
+        return Buffer.from(await response.arrayBuffer());
       } catch (error) {
         if (attempt === READ_ATTEMPTS) throw await readError(key, error);
       }
@@ -115,28 +117,24 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
     },
 
     async get(key) {
-      const bytes = await read(assertKey(key));
+      const compressed = await read(assertKey(key));
+      const bytes = await unzip(compressed).catch(async (error: unknown) => {
+        throw await readError(key, error);
+      });
       if ((await sha256(bytes)) !== key) throw damageError(key, place(key));
       return bytes;
     },
 
     async *stream(key) {
+      const compressed = await read(assertKey(key));
       const hash = createHash('sha256');
-      let compressed: Readable | undefined;
       try {
-        const { body } = await open(assertKey(key));
-        if (body === null) throw new Error('the response has no body');
-        const decompressed = createGunzip();
-        // pipe() does not forward errors.
-        compressed = Readable.fromWeb(body).once('error', (error) => decompressed.destroy(error));
-        for await (const chunk of compressed.pipe(decompressed)) {
+        for await (const chunk of createGunzip().end(compressed)) {
           hash.update(chunk);
           yield chunk;
         }
       } catch (error) {
         throw await readError(key, error);
-      } finally {
-        compressed?.destroy();
       }
       if (hash.digest('hex') !== key) throw damageError(key, place(key));
     },

@@ -13,6 +13,7 @@ import { HeldReports } from '../../activities/slot/held-reports.ts';
 import { sendReleases } from '../../activities/slot/throttle-client.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
+import type { Labels } from '../core/page-input.ts';
 import { createParser } from '../html/index.ts';
 import { BodyMemory, createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
@@ -38,7 +39,7 @@ import { QuickFetches } from './quick-fetches.ts';
 import { withRecentBodies } from './recent-bodies.ts';
 import { installRuntime } from './runtime.ts';
 import { sampleGauges } from './sample-gauges.ts';
-import { hasSearchAttributes } from './search-attributes.ts';
+import { probeSearchAttributes } from './search-attributes.ts';
 import { withTimes } from './timed-store.ts';
 import { versioningOptions, warnIfNotCurrent } from './versioning.ts';
 
@@ -133,8 +134,11 @@ export async function startWorker({
       );
   });
   const client = new Client({ connection: clientConnection, namespace: temporal.namespace });
-  const labels = {
-    searchAttributes: await hasSearchAttributes(client, log),
+  const searchAttributes = await probeSearchAttributes((query) => client.workflow.count(query), log);
+  const labels: Labels = {
+    get searchAttributes() {
+      return searchAttributes.present;
+    },
     dashboardUrl: config.dashboardUrl,
   };
   const reports = new HeldReports((domain, releases) =>
@@ -241,6 +245,7 @@ export async function startWorker({
     await drain(running);
     lag.stop();
     stopSampling();
+    searchAttributes.stop();
     await presence.stop();
     dependencies.stop();
     await addresses.stop();

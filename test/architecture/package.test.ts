@@ -45,7 +45,17 @@ test('the package contains what runs, its documentation, and nothing else', () =
   );
   expect(
     others.filter((path) => !/^(prisma\/migrations|docs|src\/server\/assets)\//.test(path)).sort(),
-  ).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  ).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    // For servers of one's own: the rest of deploy/ belongs to docker-compose.yml, which is not here either.
+    'deploy/grafana/dashboards/amble.json',
+    'deploy/postgres/partition.sql',
+    'deploy/prometheus/alerts.yml',
+    'deploy/temporal/dynamicconfig.yaml',
+    'package.json',
+  ]);
   expect(
     paths.filter((path) => path.startsWith('dist/src/worker/bundle/')),
     'part of the build',

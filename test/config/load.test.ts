@@ -43,6 +43,7 @@ describe('with nothing configured', () => {
       temporalNamespace: 'default',
       temporalAccess: null,
       temporalBinary: null,
+      temporalUiUrl: null,
       databaseUrl: null,
       taskQueue: 'amble',
       buildId: null,

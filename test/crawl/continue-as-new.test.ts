@@ -80,7 +80,7 @@ describe('when every workflow continues as new after a few events', () => {
 
   it('an operator’s change is persisted at once, also by the next run', async () => {
     const domain = 'steered.test';
-    const start = throttleStart(amble.config, domain);
+    const start = throttleStart(amble.config, domain, { searchAttributes: false, dashboardUrl: null });
     const throttle = await amble.client.workflow.start<typeof DomainThrottle>('DomainThrottle', start);
     for (let seconds = 1; seconds <= 15; seconds += 1) {
       await throttle.executeUpdate(setDelayUpdate, { args: [`${seconds}s`, null] });

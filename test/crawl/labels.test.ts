@@ -5,8 +5,10 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCrawlInput } from '../../src/config/index.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
+import { changeDomain } from '../../src/operator/domain-orders.ts';
 import { findOrStartCrawl } from '../../src/operator/start-crawl.ts';
 import { pageWorkflowId } from '../../workflows/ids.ts';
+import { pauseCrawlUpdate, resumeCrawlUpdate } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
@@ -61,6 +63,18 @@ test('workflows are found by crawl, domain and outcome', async () => {
   ]);
 });
 
+test('a throttle that an operator’s order starts is found by its domain too', async () => {
+  const { db, client, config } = amble;
+  const domain = web.name('ordered');
+  await changeDomain(
+    { db, client, config },
+    domain,
+    { kind: 'pause' },
+    { channel: 'cli', by: 'test', reason: null },
+  );
+  await expect.poll(() => found(`AmbleDomain = '${domain}'`)).toHaveLength(1);
+});
+
 test.each([
   ['/', { status: 'Fetched', outcome: 'Success', attempts: 1, title: 'Start', links: 3 }],
   ['/gone', { status: 'Failed', outcome: 'Blocked4xx', attempts: 1, title: null, links: 0 }],
@@ -100,6 +114,35 @@ test('a page that succeeds has no event for its outcome, one that fails has one 
   const UPSERT = 40;
   const upserts = async (path: string) => (await events(path)).filter((type) => type === UPSERT).length;
   expect([await upserts('/good'), await upserts('/gone'), await upserts('/flaky')]).toEqual([0, 1, 2]);
+});
+
+test('pages that a sweep starts carry the search attributes that the namespace got meanwhile', async () => {
+  let searchAttributes = false;
+  const late = await startAmble({}, undefined, undefined, (deps) => ({
+    ...deps,
+    labels: {
+      get searchAttributes() {
+        return searchAttributes;
+      },
+      dashboardUrl: null,
+    },
+  }));
+  const id = `${crawlId}-late`;
+  try {
+    const crawl = await late.start({ seeds: [web.url('site', '/')], ...web.network, delay: '2s' }, id);
+    const fetched = () => late.db.page.count({ where: { fetchedAt: { not: null } } });
+    await expect.poll(fetched, { timeout: 20_000 }).toBeGreaterThan(0);
+    await crawl.executeUpdate(pauseCrawlUpdate, { args: [null] });
+    const queued = () => late.db.page.count({ where: { status: 'Queued' } });
+    await expect.poll(queued, { timeout: 20_000 }).toBe(0);
+    expect(await found(`AmbleCrawl = '${id}'`)).toEqual([]);
+    searchAttributes = true;
+    await crawl.executeUpdate(resumeCrawlUpdate, { args: [null] });
+    await crawl.result();
+    await expect.poll(() => found(`AmbleCrawl = '${id}'`)).not.toEqual([]);
+  } finally {
+    await late.stop();
+  }
 });
 
 test('without the search attributes a worker says so once, and crawls', async () => {

@@ -1,29 +1,55 @@
 /** A crawl whose bucket fails: pages wait as with a full disk. */
 import { expect, test } from 'vitest';
+import { openS3Store } from '../../src/worker/s3-store.ts';
 import { startAmble } from '../support/amble.ts';
+import { testEngines } from '../support/engines.ts';
 import { startS3Server } from '../support/s3-server.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
-test('pages wait while the bucket is unavailable, and none loses an attempt', async () => {
-  const PAGES = 6;
-  const s3 = await startS3Server();
-  const web = await startWeb({ site: flatSite(PAGES) });
-  const env = { AWS_ENDPOINT_URL: s3.endpoint, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };
-  const amble = await startAmble({ env, contentStore: 's3://crawls', logLevel: 'silent' });
-  try {
-    s3.fail('slow-down');
-    const crawl = await amble.start({ seeds: [web.url('site', '/')], ...web.network });
-    const bodies = () => s3.requests.filter((request) => request.endsWith('.gz'));
-    await expect.poll(() => bodies().length, { timeout: 30_000 }).toBeGreaterThan(0);
-    expect(await amble.db.page.count({ where: { status: 'Fetched' } })).toBe(0);
-    s3.fail('none');
-    expect(await crawl.result()).toMatchObject({ pages: { Fetched: PAGES + 1 } });
-    expect(await amble.db.page.findMany({ where: { attempts: { not: 1 } } })).toEqual([]);
-    const rows = await amble.db.page.findMany({ select: { contentHash: true } });
-    const stored = [...s3.objects.keys()].join();
-    for (const { contentHash } of rows) expect(stored).toContain(contentHash);
-  } finally {
-    await amble.stop();
-    await Promise.all([web.stop(), s3.stop()]);
-  }
-});
+const PAGES = 6;
+
+/** Instead of half a minute. */
+const TIMEOUT_MS = 1_000;
+
+// Together, because a page that was put off waits for ten seconds.
+test.concurrent.each(['slow-down', 'forbidden', 'silent', 'gone'] as const)(
+  'pages wait while the bucket is %s, and none is requested twice or loses an attempt',
+  async (fault) => {
+    const s3 = await startS3Server();
+    const web = await startWeb({ site: flatSite(PAGES) });
+    const env = { AWS_ENDPOINT_URL: s3.endpoint, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const isUnavailable: (() => boolean)[] = [];
+    const amble = await startAmble(
+      { env, contentStore: 's3://crawls', logLevel: 'silent' },
+      testEngines(),
+      undefined,
+      (deps) => {
+        const { contentStore } = deps.config;
+        if (contentStore.kind !== 's3') throw new Error('not a bucket');
+        isUnavailable.push(() => deps.dependencies.store.unavailable);
+        return { ...deps, store: openS3Store(contentStore, TIMEOUT_MS) };
+      },
+    );
+    try {
+      // The worker looks at it as it starts.
+      await expect.poll(() => s3.requests).toContain('PUT crawls/probe');
+      if (fault === 'gone') await s3.stop();
+      else s3.fail(fault);
+      const crawl = await amble.start({ seeds: [web.url('site', '/')], ...web.network });
+      await expect.poll(() => isUnavailable.some((is) => is()), { timeout: 30_000 }).toBe(true);
+      expect(web.arrivalsAt('site', '/'), 'the body has arrived').toHaveLength(1);
+      expect(await amble.db.page.count({ where: { status: 'Fetched' } })).toBe(0);
+      if (fault === 'gone') await s3.start();
+      else s3.fail('none');
+      expect(await crawl.result()).toMatchObject({ pages: { Fetched: PAGES + 1 } });
+      expect(await amble.db.page.findMany({ where: { attempts: { not: 1 } } })).toEqual([]);
+      expect(web.arrivalsAt('site').filter(({ path }) => path !== '/robots.txt')).toHaveLength(PAGES + 1);
+      const rows = await amble.db.page.findMany({ select: { contentHash: true } });
+      const stored = [...s3.objects.keys()].join();
+      for (const { contentHash } of rows) expect(stored).toContain(contentHash);
+    } finally {
+      await amble.stop();
+      await Promise.all([web.stop(), s3.stop()]);
+    }
+  },
+);

@@ -67,7 +67,7 @@ async function ask(number: number): Promise<SlotAnswer> {
     updateId: `ask-${number}`,
     startWorkflowOperation: new WithStartWorkflowOperation<typeof DomainThrottle>(
       'DomainThrottle',
-      throttleStart(configOfTest(), domain),
+      throttleStart(configOfTest(), domain, { searchAttributes: false, dashboardUrl: null }),
     ),
   });
 }
@@ -120,7 +120,7 @@ test('a throttle that cannot be replayed ends, and the next ask starts another',
   const taskQueue = throttleQueue(configOfTest().taskQueue);
   const workflowsPath = fileURLToPath(new URL('other-throttle.ts', import.meta.url));
   const stranger = await Worker.create({ connection, namespace, taskQueue, workflowsPath });
-  const start = throttleStart(configOfTest(), domain);
+  const start = throttleStart(configOfTest(), domain, { searchAttributes: false, dashboardUrl: null });
   const begun = stranger.runUntil(async () => {
     const throttle = await amble.client.workflow.start('DomainThrottle', start);
     const begins = async () => (await throttle.describe()).historyLength;

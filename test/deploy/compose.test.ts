@@ -1,9 +1,10 @@
 /** What docker-compose.yml promises. test/e2e/compose.test.ts runs its commands. */
 import { execFile, execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { CONFIG_KEYS, loadConfig } from '../../src/config/index.ts';
 import { parseDuration } from '../../src/core/duration.ts';
@@ -13,7 +14,7 @@ import { compose, composeService, composeText, imageEnvironment, startOrder } fr
 const services = Object.entries(compose.services);
 const DCLINT = join(packageRoot, 'node_modules', 'dclint');
 const Manifest = z.object({ bin: z.object({ dclint: z.string() }) });
-const OWN = ['migrate', 'worker', 'server'];
+const OWN = ['migrate', 'worker', 'worker-next', 'server'];
 
 test('dclint has nothing to say about docker-compose.yml', async () => {
   const { bin } = Manifest.parse(JSON.parse(readFileSync(join(DCLINT, 'package.json'), 'utf8')));
@@ -29,11 +30,11 @@ test('only the dashboard and the Web UI are published, and only to this machine'
 test('no secret has a default, and make-env.sh makes all that are needed', () => {
   const required = [...composeText.matchAll(/\$\{(\w+):\?[^}]*\}/g)].map(([, name]) => name);
   const optional = [...composeText.matchAll(/\$\{(\w+)(?!\w|:\?)[^}]*\}/g)].map(([, name]) => name);
-  const made = execFileSync('sh', [join(packageRoot, 'deploy', 'make-env.sh')], { encoding: 'utf8' });
+  const { made } = makeEnv();
   const secrets = [...made.matchAll(/^(\w+)=([0-9a-f]{48})$/gm)];
   expect(secrets.map(([, name]) => name).sort()).toEqual([...new Set(required)].sort());
   expect(new Set(secrets.map(([, , value]) => value)).size).toBe(secrets.length);
-  expect(new Set(optional)).toEqual(new Set(['AMBLE_CONTACT', 'AMBLE_BUILD_ID']));
+  expect(new Set(optional)).toEqual(new Set(['AMBLE_CONTACT', 'AMBLE_BUILD_ID', 'AMBLE_NEXT_BUILD_ID']));
   const literal = services.flatMap(([name, { environment }]) =>
     Object.entries(environment)
       .filter(([key, value]) => /PASSWORD|PWD|TOKEN|SECRET/.test(key) && !/^\$\{\w+:\?/.test(value))
@@ -42,12 +43,31 @@ test('no secret has a default, and make-env.sh makes all that are needed', () =>
   expect(literal).toEqual([]);
 });
 
+test('the secrets are in a file for its owner, outside git, and are not replaced', () => {
+  const { file, again } = makeEnv();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(packageRoot, '.gitignore'), 'utf8').split('\n')).toContain('.env');
+  const before = readFileSync(file, 'utf8');
+  expect(again).toThrow(/exist/);
+  expect(readFileSync(file, 'utf8')).toBe(before);
+});
+
+function makeEnv(): { file: string; made: string; again: () => void } {
+  const cwd = mkdtempSync(join(tmpdir(), 'amble-env-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const run = () => execFileSync('sh', [join(packageRoot, 'deploy', 'make-env.sh')], { cwd, stdio: 'pipe' });
+  run();
+  const file = join(cwd, '.env');
+  return { file, made: readFileSync(file, 'utf8'), again: run };
+}
+
 test('every service that stays has a health check, and all have a restart policy and limits', () => {
   for (const [name, { restart, healthcheck, image }] of services) {
     const isOneShot = restart.startsWith('on-failure');
     expect([name, restart]).toEqual([name, isOneShot ? 'on-failure:5' : 'unless-stopped']);
-    // The worker's is in the Dockerfile.
-    if (!isOneShot && name !== 'worker') expect([name, healthcheck?.test?.[0]]).toEqual([name, 'CMD']);
+    // Those of workers are in the Dockerfile.
+    if (!isOneShot && !name.startsWith('worker'))
+      expect([name, healthcheck?.test?.[0]]).toEqual([name, 'CMD']);
     expect(image).toMatch(/:v?\d+\.\d+/);
   }
 });
@@ -86,6 +106,15 @@ test('our services set only settings that exist', () => {
     ...Object.keys(imageEnvironment()),
   ];
   expect(set.filter((name) => name !== 'NODE_ENV' && !known.has(name))).toEqual([]);
+});
+
+test('workers of the next version start on request only, and differ in nothing but their build', () => {
+  const { profiles, environment, ...next } = composeService('worker-next');
+  expect(profiles).toEqual(['next']);
+  const { environment: own, ...worker } = composeService('worker');
+  expect(next).toEqual(worker);
+  expect({ ...environment, AMBLE_BUILD_ID: own.AMBLE_BUILD_ID }).toEqual(own);
+  expect(environment.AMBLE_BUILD_ID).not.toBe(own.AMBLE_BUILD_ID);
 });
 
 test('a worker has more time to stop than it takes, and Temporal its 512 shards', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -128,4 +128,18 @@ test('an unreachable server is one sentence and exit code 1', async () => {
   expect(stderr).toMatch(/^amble: Postgres at 127\.0\.0\.1:1 is unavailable: .*DATABASE_URL.*\n$/);
   const debugged = await runAmble(['status'], { cwd, env: { ...env, AMBLE_LOG_LEVEL: 'debug' } });
   expect(debugged.stderr).toMatch(/^ +at /m);
+});
+
+test('amble server shows no secret of its configuration file', async () => {
+  const serverToken = 'planted-server-token';
+  const settings = {
+    serverToken,
+    temporalAddress: `${serverToken}.invalid:7233`,
+    databaseUrl: 'postgresql://amble@127.0.0.1:1/amble',
+  };
+  writeFileSync(join(cwd, 'amble.config.json'), JSON.stringify(settings));
+  const { code, stderr } = await runAmble(['server'], { cwd });
+  expect(code).toBe(1);
+  expect(stderr).toContain('[redacted].invalid');
+  expect(stderr).not.toContain(serverToken);
 });

@@ -177,10 +177,32 @@ describe('in an initialised home', () => {
     const engines = await startEngines({
       home: home.directory,
       defaultAddress,
+      temporalUiUrl: 'http://ui.example',
       notify: (message) => messages.push(message),
     });
-    expect(engines.temporal).toMatchObject({ embedded: false, address: defaultAddress });
+    const uiUrl = 'http://ui.example';
+    expect(engines.temporal).toMatchObject({ embedded: false, address: defaultAddress, uiUrl });
     expect(messages.filter((message) => message.includes(defaultAddress))).toEqual([]);
+    await engines.stop();
+  });
+
+  test('a server at the default address that does not let us in is not passed over in silence', async () => {
+    const { temporalAddress: defaultAddress } = testEngines();
+    const binary = process.env.AMBLE_TEMPORAL_BINARY;
+    const messages: string[] = [];
+    const engines = await startEngines({
+      home: home.directory,
+      defaultAddress,
+      temporalNamespace: 'typo',
+      ...(binary !== undefined && { temporalBinary: binary }),
+      notify: (message) => messages.push(message),
+    });
+    expect(engines.temporal).toMatchObject({ embedded: true, namespace: 'typo' });
+    expect(messages).toContainEqual(
+      expect.stringMatching(
+        /has no namespace "typo".*TEMPORAL_NAMESPACE.* Amble uses a server of its own meanwhile\.$/,
+      ),
+    );
     await engines.stop();
   });
 

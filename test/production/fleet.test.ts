@@ -46,6 +46,12 @@ test('a crawl survives new workers in place of old ones, a pause, and kill -9 of
       expect(() => JSON.parse(line), line).not.toThrow();
 });
 
+test('Temporal’s CLI finds the workflows of a crawl by its search attributes', async () => {
+  const counted = await fleet.temporal('workflow', 'count', '--query', `AmbleCrawl = "${CRAWL}"`);
+  // The crawl and its pages.
+  expect(Number(/\d+/.exec(counted)?.[0])).toBeGreaterThan(web.expected.length / 2);
+});
+
 test('all bodies are in the bucket, as their hashes say', async () => {
   const { db, env } = fleet;
   const store = openContentStore(toContentLocation(BUCKET, { home: '/', cwd: '/', env }));

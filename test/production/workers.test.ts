@@ -45,9 +45,11 @@ async function expectPoliteCrawl(
   for (const { ended } of workers) expect(await ended).toMatchObject({ code: 0 });
 }
 
-test('one worker fetches every page once and keeps every gap', () => expectPoliteCrawl('one', [{}]));
-
-test('so do four', () => expectPoliteCrawl('four', [{}, {}, {}, {}]));
+test.each([
+  ['one', [{}]],
+  ['two', [{}, {}]],
+  ['four', [{}, {}, {}, {}]],
+])('%s of them fetch every page once and keep every gap', expectPoliteCrawl);
 
 test('so do two in networks of their own', async (context) => {
   let namespaces: Namespaces;

@@ -34,6 +34,9 @@ test('the gauges count open crawls, the frontier by status, and domains by state
     domains: { active: 2, cooling: 1, backing_off: 2, retry_after: 1, down: 1, paused: 1 },
   });
 
+  await db().$executeRaw`UPDATE domains SET paused = true WHERE name = 'calm.test'`;
+  expect(await readInstallationGauges(db())).toMatchObject({ domains: { active: 1, paused: 2 } });
+
   await crawl.letTimePass(2 * HOUR_MS);
   const { oldestDueSeconds } = await readInstallationGauges(db());
   expect(oldestDueSeconds).toBeGreaterThan(3_600);

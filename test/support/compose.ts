@@ -7,6 +7,7 @@ import { packageRoot } from '../../src/core/package-root.ts';
 
 const Service = z.looseObject({
   image: z.string(),
+  profiles: z.array(z.string()).optional(),
   command: z.array(z.string()).optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   environment: z.record(z.string(), z.string()).default({}),

@@ -20,7 +20,7 @@ export interface PausedDomain {
 export async function pauseDomain({ client, config }: Amble, domain: string): Promise<PausedDomain> {
   const startWorkflowOperation = new WithStartWorkflowOperation<typeof DomainThrottle>(
     'DomainThrottle',
-    throttleStart(config, domain),
+    throttleStart(config, domain, { searchAttributes: false, dashboardUrl: null }),
   );
   await client.workflow.executeUpdateWithStart(pauseUpdate, { startWorkflowOperation });
   const throttle = client.workflow.getHandle(throttleId(domain));

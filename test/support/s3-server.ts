@@ -14,6 +14,8 @@ export interface S3Server {
   /** For all requests, or for the next ones as often as given. */
   fail(fault: S3Fault, times?: number): void;
   stop(): Promise<void>;
+  /** At the same port, with the same objects. */
+  start(): Promise<void>;
 }
 
 export async function startS3Server(): Promise<S3Server> {
@@ -49,9 +51,12 @@ export async function startS3Server(): Promise<S3Server> {
       response.write(object.subarray(0, object.length / 2), () => response.destroy());
     else response.end(object);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `http://127.0.0.1:${port}`,
+    start: () => listen(port),
     objects,
     requests,
     fail(next, times = Number.POSITIVE_INFINITY) {

@@ -99,6 +99,15 @@ describe('temporal.toml', () => {
     expect(refusal({ TEMPORAL_CONFIG_FILE: file })).toMatch(/: it has no profile\.$/);
   });
 
+  test('that disables the verification of hosts is refused, if its profile is used', () => {
+    const toml = `${TOML}[profile.lab]\n[profile.lab.tls]\nunknown = 1\ndisable_host_verification = true\n`;
+    const env = { TEMPORAL_CONFIG_FILE: write('temporal.toml', toml) };
+    expect(refusal({ ...env, TEMPORAL_PROFILE: 'lab' })).toMatch(
+      /^disable_host_verification in temporal\.toml is set, but Amble always verifies the server: [^\n]+$/,
+    );
+    expect(load({ ...env, TEMPORAL_PROFILE: 'prod' }).address).toBe('prod.example:7233');
+  });
+
   test('that is named must exist', () => {
     expect(refusal({ TEMPORAL_CONFIG_FILE: '/no/temporal.toml' })).toBe(
       'TEMPORAL_CONFIG_FILE is /no/temporal.toml, which cannot be read (ENOENT).',
@@ -148,6 +157,10 @@ describe('the environment', () => {
       // Anything but true would switch it off, and the key would be sent unencrypted.
       { TEMPORAL_API_KEY: 'k', TEMPORAL_TLS: 'yes' },
       'TEMPORAL_TLS is "yes", but must be true or false.',
+    ],
+    [
+      { TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: 'true' },
+      'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is set, but Amble always verifies the server: unset it, and set TEMPORAL_TLS_SERVER_CA_CERT_PATH (server_ca_cert_path) or TEMPORAL_TLS_SERVER_NAME (server_name) instead.',
     ],
     [
       { TEMPORAL_ADDRESS: 'https://cloud.example:7233' },

@@ -165,6 +165,44 @@ test('an idle dependency counts as available while it is probed, until a probe h
   monitor.stop();
 });
 
+test('a probe that hangs counts as an outage until it ends, and no other one begins beside it', async () => {
+  const probes: OpenProbe[] = [];
+  const monitor = monitorDependency({
+    name: 'Content store',
+    isUnavailableError: () => true,
+    probe: () => new Promise<void>((resolve, reject) => probes.push({ resolve, reject })),
+    log: pino({ level: 'silent' }),
+    probeIntervalMs: 1,
+    idleProbeIntervalMs: 1,
+    probeTimeoutMs: 50,
+  });
+  await expect.poll(() => monitor.unavailable).toBe(true);
+  monitor.reportIfUnavailable(new Error('away'));
+  expect(probes).toHaveLength(1);
+  probes[0]?.resolve();
+  await expect.poll(() => monitor.unavailable).toBe(false);
+  await expect.poll(() => probes).toHaveLength(2);
+  monitor.stop();
+});
+
+test('an answer to a probe from before an error does not end the outage', async () => {
+  const probes: OpenProbe[] = [];
+  const monitor = monitorDependency({
+    name: 'Postgres',
+    isUnavailableError: () => true,
+    probe: () => new Promise<void>((resolve, reject) => probes.push({ resolve, reject })),
+    log: pino({ level: 'silent' }),
+    idleProbeIntervalMs: 60_000,
+  });
+  monitor.reportIfUnavailable(new Error('away'));
+  probes[0]?.resolve();
+  await expect.poll(() => probes).toHaveLength(2);
+  expect(monitor.unavailable).toBe(true);
+  probes[1]?.resolve();
+  await expect.poll(() => monitor.unavailable).toBe(false);
+  monitor.stop();
+});
+
 interface OpenProbe {
   resolve(): void;
   reject(error: Error): void;

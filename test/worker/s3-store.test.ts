@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 // As in a worker: it replaces the agent of the global fetch.
 import 'undici';
@@ -10,6 +11,8 @@ import { type S3Server, startS3Server } from '../support/s3-server.ts';
 
 /** For a server that never answers. Others get the usual time, however busy the machine is. */
 const SHORT_TIMEOUT_MS = 300;
+/** Enough for eight megabytes from this machine. */
+const SLOW_READER_TIMEOUT_MS = 1_000;
 const BODY = randomBytes(10_000);
 
 let server: S3Server;
@@ -77,6 +80,18 @@ test('a body that is cut off is read again', async () => {
   const key = await store.put(BODY);
   server.fail('truncated', 1);
   expect(await store.get(key)).toEqual(BODY);
+});
+
+test('a reader may take longer than a request', async () => {
+  // More than sockets and streams buffer.
+  const large = randomBytes(8 * 1024 * 1024);
+  const key = await store.put(large);
+  const chunks: Buffer[] = [];
+  for await (const chunk of open(SLOW_READER_TIMEOUT_MS).stream(key)) {
+    if (chunks.length === 0) await setTimeout(2 * SLOW_READER_TIMEOUT_MS);
+    chunks.push(chunk);
+  }
+  expect(Buffer.concat(chunks).equals(large)).toBe(true);
 });
 
 describe('the store as a whole is unavailable, for reading, writing and the probe, if the server', () => {

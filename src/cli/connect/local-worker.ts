@@ -18,7 +18,7 @@ export async function startLocalWorker(
   { temporal, databaseUrl, moved }: Engines,
   { logTo, onlyThrottles, endpoints = false }: LocalWorkerOptions,
 ): Promise<RunningWorker> {
-  const log = openLog(config, logTo, databaseUrl);
+  const log = openLog(config, logTo);
   installCrashHandlers(log);
   // Loaded late, as the larger half of the program: bad input is reported without waiting for it.
   const { startWorker } = await import('../../worker/worker.ts');

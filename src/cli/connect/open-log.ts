@@ -4,9 +4,8 @@ import { type Logger, pino } from 'pino';
 import type { AmbleConfig } from '../../config/index.ts';
 import { escapeControls } from '../../core/format.ts';
 import { currentLogFields } from '../../core/log-context.ts';
-import { createRedactor, passwordsOf, secretsIn } from '../../core/redact.ts';
 import { renderLogLine } from '../render/log-line.ts';
-import { isReadByPeople } from '../terminal.ts';
+import { isReadByPeople, redactor } from '../terminal.ts';
 
 /** `file`: a progress display has the terminal. */
 export type LogDestination = 'stderr' | 'file';
@@ -18,9 +17,8 @@ export function logFile(home: string): string {
 }
 
 export function openLog(
-  { home, logLevel, logFormat, serverToken, temporalAccess }: AmbleConfig,
+  { home, logLevel, logFormat }: Pick<AmbleConfig, 'home' | 'logLevel' | 'logFormat'>,
   to: LogDestination,
-  databaseUrl: string,
 ): Logger {
   // Synchronous: the last lines before an exit matter most.
   const destination = pino.destination({
@@ -29,14 +27,8 @@ export function openLog(
     sync: true,
   });
   const isForPeople = to === 'stderr' && isReadByPeople(logFormat);
-  const redact = createRedactor([
-    ...secretsIn(process.env),
-    ...passwordsOf(databaseUrl),
-    serverToken ?? '',
-    temporalAccess?.apiKey?.() ?? '',
-  ]);
   const streamWrite = (line: string): string => {
-    const json = redact(line.trimEnd());
+    const json = redactor.redact(line.trimEnd());
     const lines = isForPeople ? renderLogLine(json).split('\n') : [json];
     // A log is read on a terminal, and contains URLs and error messages of sites.
     return lines.map((shown) => `${escapeControls(shown)}\n`).join('');

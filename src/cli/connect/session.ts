@@ -2,13 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { AmbleConfig } from '../../config/index.ts';
+import { passwordsOf } from '../../core/redact.ts';
 import { type Engines, startEngines } from '../../embedded/index.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { claimPolitenessKey } from '../../storage/installation.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import type { RunningWorker } from '../../worker/worker.ts';
 import { aborted, type Interrupts, listenForInterrupts } from '../interrupts.ts';
-import { EXIT, type ExitCode, writeErr } from '../terminal.ts';
+import { EXIT, type ExitCode, redactor, writeErr } from '../terminal.ts';
 import { startLocalWorker } from './local-worker.ts';
 import type { LogDestination } from './open-log.ts';
 import { announceTemporal, engineOptions } from './temporal-client.ts';
@@ -50,6 +51,7 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
       supervise: options.worker !== null,
     });
     closers.push(() => engines.stop());
+    redactor.add(passwordsOf(engines.databaseUrl));
     const db = openDatabase(engines.databaseUrl, { forReports: true });
     closers.push(() => db.$disconnect());
     await claimPolitenessKey(db, config.politenessKey);

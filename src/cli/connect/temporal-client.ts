@@ -18,6 +18,7 @@ export function engineOptions(config: AmbleConfig, log: (line: string) => void):
     temporalNamespace: config.temporalNamespace,
     ...(config.temporalAccess !== null && { temporalAccess: config.temporalAccess }),
     ...(config.temporalAddress !== null && { temporalAddress: config.temporalAddress }),
+    temporalUiUrl: config.temporalUiUrl,
     ...(config.temporalBinary !== null && { temporalBinary: config.temporalBinary }),
     ...(config.databaseUrl !== null && { databaseUrl: config.databaseUrl }),
     notify: log,

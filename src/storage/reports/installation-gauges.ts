@@ -74,7 +74,7 @@ async function readOldestDue(db: Database): Promise<number> {
   return Math.max(0, row?.seconds ?? 0);
 }
 
-/** Domains with queued pages, and those of them whose gap has not passed. */
+/** Domains with queued pages that are not paused, and those of them whose gap has not passed. */
 async function countActiveDomains(db: Database): Promise<Record<'active' | 'cooling', number>> {
   const [row] = await db.$queryRaw<Array<Record<'active' | 'cooling', number>>>`
     SELECT count(*)::int AS active,
@@ -82,7 +82,8 @@ async function countActiveDomains(db: Database): Promise<Record<'active' | 'cool
                                   > extract(epoch FROM now()) * 1000)::int AS cooling
     FROM (SELECT DISTINCT domain FROM (SELECT domain FROM pages WHERE status = 'Queued' LIMIT ${MAX_QUEUED}) pages
           LIMIT ${MAX_DOMAINS}) queued
-    LEFT JOIN domains ON name = queued.domain`;
+    LEFT JOIN domains ON name = queued.domain
+    WHERE paused IS NOT TRUE`;
   return row ?? { active: 0, cooling: 0 };
 }
 
