@@ -1,4 +1,5 @@
 /** The dashboard as a web application: guards, assets, views. */
+import { setMaxListeners } from 'node:events';
 import { type Context, Hono } from 'hono';
 import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
 import { requireToken } from './access.tsx';
@@ -33,10 +34,15 @@ export interface AppOptions {
   /** For errors that are not the reader's. */
   log(line: string): void;
   feeds?: LiveFeeds;
+  /** Aborted when the server stops. */
+  stopping?: AbortSignal;
 }
 
 export function createApp(options: AppOptions): Hono<Env> {
   const { services, hosts, token, log, botOnly = false, feeds = new LiveFeeds() } = options;
+  const { stopping = new AbortController().signal } = options;
+  // Each open stream is one.
+  setMaxListeners(0, stopping);
   const views = botOnly ? VIEWS.filter(({ isPublic }) => isPublic) : VIEWS;
   /** What is below a public page is read without a token. */
   const viewsFor = ({ req }: Context<Env>) => (req.path.startsWith('/bot') ? [] : views);
@@ -44,16 +50,17 @@ export function createApp(options: AppOptions): Hono<Env> {
   addGuards(app, hosts);
   if (token !== null) requireToken(app, token);
   serveAssets(app);
-  serveHealth(app, services);
+  serveHealth(app, services, stopping);
   app.get('/', (c) => c.redirect(botOnly ? '/bot' : '/now', 302));
+  const publicRate = rateLimit(PUBLIC_RATE);
   for (const { path, isPublic } of views)
-    if (isPublic) for (const form of ['', '.json']) app.use(path + form, rateLimit(PUBLIC_RATE));
+    if (isPublic) for (const form of ['', '.json']) app.use(path + form, publicRate);
   if (!botOnly) {
     serveMetrics(app, services);
     acceptOrders(app, services);
     app.route(API_PATH, createApi(services, log));
   }
-  serveViews(app, { services, feeds, views });
+  serveViews(app, { services, feeds, views, stopping, log });
   app.notFound((c) =>
     isForPrograms(c)
       ? problem(404, `There is nothing at ${c.req.path}.`)

@@ -114,7 +114,7 @@ async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOpti
       writeErr(`The demo stays up at ${server?.url ?? uiUrl}. Press any key to stop it.`);
       await Promise.race([keyPress(), aborted(interrupts.first)]);
     }
-    await server?.stop();
+    await server?.stop(interrupts.second);
     for (const line of ['', ...nextSteps(config, uiUrl)]) write(line);
     return progress.status === 'Completed' && openPages(progress) === 0 ? EXIT.ok : EXIT.failed;
   });

@@ -32,7 +32,7 @@ export async function serverCommand({
       writeErr('Others than this machine may open it; they are asked for the token.');
     writeErr('Press Ctrl-C to stop it.');
     await aborted(interrupts.first);
-    await server?.stop();
+    await server?.stop(interrupts.second);
     return EXIT.ok;
   });
 }

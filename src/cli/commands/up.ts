@@ -35,9 +35,9 @@ export async function upCommand({ listen, ...options }: UpOptions): Promise<Exit
     await resume();
     const leaving = new AbortController();
     engines.onTemporalRestart(() => void resumeAfterRestart(resume, leaving.signal));
-    return async () => {
+    return async (immediately) => {
       leaving.abort();
-      await server?.stop();
+      await server?.stop(immediately);
       await withdraw();
     };
   });
