@@ -22,7 +22,7 @@ async function withLimit(limit: RateLimit, work: (ask: Ask) => Promise<void>): P
   const askOnce = (from: string) =>
     new Promise<number>((resolve, reject) => {
       const sent = request(
-        { port, path, host: '127.0.0.1', localAddress: from, agent: false },
+        { port, path: '/bot', host: '127.0.0.1', localAddress: from, agent: false },
         (response) => {
           response.resume();
           resolve(response.statusCode ?? 0);
