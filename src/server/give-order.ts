@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import { z } from 'zod';
+import { isCrawlId } from '../../workflows/ids.ts';
 import { BadInput } from '../core/errors.ts';
 import { findCrawl } from '../storage/crawls.ts';
 import type { Env } from './env.ts';
@@ -22,11 +23,13 @@ import { toNewCrawl } from './start-form.ts';
 
 const fields = { reason: z.string().optional(), back: z.string().optional() };
 
+const crawl = z.string().refine(isCrawlId);
+
 const OrderFields = z.union([
   z.object({ ...fields, kind: z.enum(ALL_ORDER_KINDS) }),
-  z.object({ ...fields, kind: z.enum(CRAWL_ORDER_KINDS), crawl: z.string() }),
-  z.object({ ...fields, kind: z.literal('retry'), crawl: z.string(), cause: z.string(), domain: z.string() }),
-  z.object({ ...fields, kind: z.literal('exclude'), crawl: z.string(), pattern: z.string() }),
+  z.object({ ...fields, kind: z.enum(CRAWL_ORDER_KINDS), crawl }),
+  z.object({ ...fields, kind: z.literal('retry'), crawl, cause: z.string(), domain: z.string() }),
+  z.object({ ...fields, kind: z.literal('exclude'), crawl, pattern: z.string() }),
   z.object({
     ...fields,
     kind: z.enum(DOMAIN_ORDER_KINDS),

@@ -11,6 +11,9 @@ const MAX_BODY_BYTES = 256 * 1024;
 /** As long as the longest URL that a crawl can have, escaped, with the name of a view around it. */
 const MAX_ADDRESS_LENGTH = 8 * 1024;
 
+/** Postgres stores no such text, and refuses to compare with it. */
+const ESCAPED_NUL = /%00/;
+
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 export function isLoopback(host: string): boolean {
@@ -43,6 +46,9 @@ export function addGuards(app: Hono<Env>, hosts: readonly string[] | null): void
   });
   app.use(async (c, next) =>
     c.req.url.length > MAX_ADDRESS_LENGTH ? refuse(c, 414, 'The address is too long.') : next(),
+  );
+  app.use(async (c, next) =>
+    ESCAPED_NUL.test(c.req.url) ? refuse(c, 400, 'The address contains a NUL character.') : next(),
   );
   if (hosts !== null) app.use(requireHost([...LOOPBACK_NAMES, ...hosts]));
   app.use(requireOwnOrigin);
@@ -83,6 +89,6 @@ function hostOf(origin: string): string | null {
 }
 
 /** In the form that the reader can use: programs get problem details. */
-function refuse(c: Context, status: 403 | 413 | 414 | 421, detail: string): Response {
+function refuse(c: Context, status: 400 | 403 | 413 | 414 | 421, detail: string): Response {
   return c.req.path.startsWith('/api/') ? problem(status, detail) : c.text(detail, status);
 }

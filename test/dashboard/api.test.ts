@@ -126,6 +126,8 @@ test.each([
   ['GET', '/domains/a%20b', 400, 'Invalid domain'],
   ['GET', '/pages?url=nothing', 400, 'Invalid URL'],
   ['GET', '/orders?after=x', 400, 'after'],
+  ['GET', '/orders?after=0000-01-01T00:00:00.000Z~x', 400, 'after'],
+  ['GET', '/orders?domain=%00', 400, 'NUL'],
   ['GET', '/nothing', 404, 'There is nothing at /api/v1/nothing.'],
   ['POST', '/crawls', 400, 'seeds'],
   ['POST', '/crawls/none/pause', 404, 'There is no crawl named none.'],
@@ -279,5 +281,6 @@ test('a form gives the same order as the API, for the record as one of the dashb
   const away = await send({ kind: 'resume', crawl: 'api-by-form', back: '//evil.example/' });
   expect(away.headers.get('Location')).toBe('/now');
   expect((await send({ kind: 'pause', crawl: 'none' })).status).toBe(404);
+  expect((await send({ kind: 'pause', crawl: 'api\0' })).status).toBe(400);
   expect((await send({ kind: 'destroy', crawl: 'api-by-form' })).status).toBe(400);
 });

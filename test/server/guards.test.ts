@@ -68,6 +68,11 @@ test('refuses input that no form of ours sends', async () => {
   expect((await get(app, 'localhost', `${OWN}?q=${'x'.repeat(10_000)}`)).status).toBe(414);
 });
 
+test.each(['/crawls/%00', '/?find=a%00b', '/%00'])('refuses a NUL character in %s', async (path) => {
+  const response = await get(guarded(), 'localhost', `http://localhost:8080${path}`);
+  expect([response.status, await response.text()]).toEqual([400, 'The address contains a NUL character.']);
+});
+
 test('a program is refused with problem details', async () => {
   const app = guarded();
   const refusals = [
