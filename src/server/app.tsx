@@ -10,7 +10,7 @@ import type { Env } from './env.ts';
 import { acceptOrders } from './give-order.ts';
 import { addGuards } from './guards.ts';
 import { serveHealth } from './health.ts';
-import { Page } from './html/layout.tsx';
+import { Main, Page } from './html/layout.tsx';
 import { FromWeb } from './html/parts.tsx';
 import { LiveFeeds } from './live.ts';
 import { serveMetrics } from './metrics.ts';
@@ -64,15 +64,23 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.notFound((c) =>
     isForPrograms(c)
       ? problem(404, `There is nothing at ${c.req.path}.`)
-      : message(c, viewsFor(c), 404, 'Not found', 'There is nothing at this address.'),
+      : message(c, services, viewsFor(c), 404, 'Not found', 'There is nothing at this address.'),
   );
   app.onError((error, c) => {
     if (isDatabaseUnavailable(error)) services.outages.failed('Postgres', error);
     const known = explainError(error);
     if (known !== null && isForPrograms(c)) return problem(known.status, known.detail);
-    if (known !== null) return message(c, viewsFor(c), known.status, titleOf(known.status), known.detail);
+    if (known !== null)
+      return message(c, services, viewsFor(c), known.status, titleOf(known.status), known.detail);
     log(`The dashboard failed on ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
-    return message(c, viewsFor(c), 500, 'Error', 'Something went wrong; the log of the server says what.');
+    return message(
+      c,
+      services,
+      viewsFor(c),
+      500,
+      'Error',
+      'Something went wrong; the log of the server says what.',
+    );
   });
   return app;
 }
@@ -84,6 +92,7 @@ function isForPrograms({ req }: Context<Env>): boolean {
 
 function message(
   c: Context<Env>,
+  services: Services,
   views: readonly View[],
   status: ProblemStatus,
   title: string,
@@ -92,7 +101,13 @@ function message(
   const back = formOf(c);
   return c.html(
     <Page c={c} title={title} path={c.req.path} views={views}>
-      <main id="main">
+      <Main
+        outages={services.outages.list()}
+        stop={views.length === 0 ? null : services.lastStop.known}
+        staleSince={null}
+        now={new Date()}
+        isLive={false}
+      >
         <h1>{title}</h1>
         <p>
           <FromWeb text={text} />
@@ -102,7 +117,7 @@ function message(
             <a href={back}>Back</a>
           </p>
         )}
-      </main>
+      </Main>
     </Page>,
     status,
   );

@@ -1,10 +1,10 @@
 /** Listens for browsers and programs. */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import type { AmbleConfig, ListenAddress } from '../config/index.ts';
-import { BadInput, codeOf } from '../core/errors.ts';
+import type { ListenAddress } from '../config/index.ts';
+import { codeOf } from '../core/errors.ts';
 import { createApp } from './app.tsx';
-import { isLoopback } from './guards.ts';
+import { assertSafe, isLoopback } from './safe-listen.ts';
 import type { Services } from './services.ts';
 
 export interface RunningServer {
@@ -20,15 +20,6 @@ export interface RunningServer {
 const DRAIN_MS = 8_000;
 const IDLE_SWEEP_MS = 50;
 
-/** Throws BadInput if the configuration would let others than this machine in without a token. */
-export function assertSafe({ listen, serverToken, serverHosts }: AmbleConfig): void {
-  if (listen === null || serverToken !== null) return;
-  if (isLoopback(listen.host) && serverHosts.length === 0) return;
-  throw new BadInput(
-    'A server that others than this machine can reach needs a token: set "serverToken" (AMBLE_SERVER_TOKEN) to a secret of at least 20 characters, such as the output of "openssl rand -hex 16".',
-  );
-}
-
 export async function startServer(
   services: Services,
   listen: ListenAddress,
@@ -42,8 +33,8 @@ export async function startServer(
   const app = createApp({
     services,
     stopping: stopping.signal,
-    // A name that leads to an open server is not known, and a stolen session is of no use under another name.
-    hosts: isLoopback(listen.host) && !botOnly ? serverHosts : null,
+    // The names of an open server are known only if they are configured. A session is of no use under another name.
+    hosts: botOnly || (!isLoopback(listen.host) && serverHosts.length === 0) ? null : serverHosts,
     // Also on localhost: a proxy may forward others to it under a name of this machine.
     token: botOnly ? null : serverToken,
     botOnly,

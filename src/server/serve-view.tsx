@@ -45,7 +45,7 @@ export function serveViews(app: Hono<Env>, serving: Serving): void {
 }
 
 function serveView(app: Hono<Env>, view: View, { services, feeds, views, stopping, log }: Serving): void {
-  const { isPublic } = view;
+  const { isPublic, isLive } = view;
   const remembered = new LRUCache<string, Omit<Loaded, 'stale'>>({ max: MAX_REMEMBERED });
 
   /** null: there is no such thing. */
@@ -75,7 +75,7 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views, stoppin
         stop={isPublic ? null : stop}
         staleSince={stale ? at : null}
         now={new Date()}
-        isPublic={isPublic}
+        isLive={isLive}
       >
         {render(new Date())}
       </Main>
@@ -139,7 +139,7 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views, stoppin
     const [last, value] = Object.entries(params).at(-1) ?? [];
     if (last !== undefined && value?.endsWith('.json'))
       return json(c, { ...params, [last]: value.slice(0, -'.json'.length) });
-    if (!isPublic && wantsStream(c)) return stream(c, params);
+    if (isLive && wantsStream(c)) return stream(c, params);
     return page(c, params);
   });
   if (!view.path.split('/').at(-1)?.startsWith(':'))

@@ -69,6 +69,11 @@ export class DependencyOutages {
 export class LastStop {
   #known: RecordedOrder | null = null;
 
+  /** Without asking again. */
+  get known(): RecordedOrder | null {
+    return this.#known;
+  }
+
   /** As last known if Postgres is unavailable: a page that needs nothing else of it is shown all the same. null: nothing is stopped. */
   async read({ db, outages }: Pick<Services, 'db' | 'outages'>): Promise<RecordedOrder | null> {
     try {

@@ -158,11 +158,19 @@ test('a page without Postgres still says that everything is stopped', async () =
   try {
     expect(await (await other.get('/start')).text()).toContain('Everything is stopped');
     Object.assign(other.services, { db: gone });
-    expect(await (await other.get('/health')).text()).toContain('Everything is stopped');
+    for (const path of ['/health', '/domains', '/nothing'])
+      expect(await (await other.get(path)).text()).toContain('Everything is stopped');
   } finally {
     await resumeAll({ db, client }, { channel: 'cli', by: 'Anna', reason: null });
     await gone.$disconnect();
   }
+});
+
+test('the preview of an exclusion, which reads many pages, is not sent again', async () => {
+  const address = '/crawls/views-slow/exclude?pattern=/x*';
+  const preview = await dashboard.get(address, { Accept: 'text/event-stream' });
+  expect(preview.headers.get('Content-Type')).toContain('text/html');
+  expect(await preview.text()).not.toContain('data-live');
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { requireToken } from '../../src/server/access.tsx';
 import type { Env } from '../../src/server/env.ts';
-import { assertSafe } from '../../src/server/listen.ts';
+import { assertSafe } from '../../src/server/safe-listen.ts';
 
 const TOKEN = 'correct-horse-battery-staple';
 

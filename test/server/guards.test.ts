@@ -28,6 +28,12 @@ test.each(['evil.example', 'evil.example:8080', 'localhost.evil.example', ''])(
   },
 );
 
+test('probes are answered under any name', async () => {
+  const app = guarded();
+  app.get('/readyz', (c) => c.text('ready'));
+  expect((await get(app, '192.0.2.7:8080', 'http://192.0.2.7:8080/readyz')).status).toBe(200);
+});
+
 test('answers to host names that are configured', async () => {
   expect((await get(guarded(['crawl.example']), 'crawl.example')).status).toBe(200);
 });

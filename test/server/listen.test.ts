@@ -28,6 +28,34 @@ afterEach(async () => {
   await Promise.all([db.$disconnect(), connection.close()]);
 });
 
+/** By name: `fetch` sets the header itself. */
+function statusFor(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers: { Host: host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.once('error', reject);
+    sent.end();
+  });
+}
+
+test.each([
+  [[], 'anything.example', 200],
+  [['crawl.example'], 'crawl.example', 200],
+  [['crawl.example'], 'anything.example', 421],
+])('open to others, with the host names %o it answers %s with %i', async (serverHosts, host, status) => {
+  const config = loadConfig({ env: {}, cwd: '/', flags: { serverToken: TOKEN, serverHosts } });
+  const services = createServices({ config, db, client: new Client({ connection }), temporalUi: null });
+  // This machine, written so that it counts as another address.
+  const open = await startServer(services, { host: '127.1', port: 0 }, () => {});
+  try {
+    expect(await statusFor(`${open.url}login`, host)).toBe(status);
+  } finally {
+    await open.stop();
+  }
+});
+
 const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` };
 
 test('a request in progress is answered when the server stops, and streams end', async () => {

@@ -1,6 +1,7 @@
 /** `amble server`: serves the dashboard and the API, without a worker. */
 import { BadInput } from '../../config/index.ts';
-import { assertSafe, isAddressTaken } from '../../server/listen.ts';
+import { isAddressTaken } from '../../server/listen.ts';
+import { assertSafe } from '../../server/safe-listen.ts';
 import { type CommonOptions, configForProcess } from '../common-options.ts';
 import { startDashboard } from '../connect/dashboard.ts';
 import { withSession } from '../connect/session.ts';

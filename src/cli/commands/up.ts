@@ -3,7 +3,7 @@ import type { AmbleConfig } from '../../config/index.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Engines } from '../../embedded/index.ts';
 import { resumeForgottenCrawls } from '../../operator/start-crawl.ts';
-import { assertSafe } from '../../server/listen.ts';
+import { assertSafe } from '../../server/safe-listen.ts';
 import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
 import { isTemporalUnavailable } from '../../temporal/connection.ts';
 import { type CommonOptions, configForProcess } from '../common-options.ts';
