@@ -14,6 +14,7 @@ import { Main, Page } from './html/layout.tsx';
 import { FromWeb } from './html/parts.tsx';
 import { LiveFeeds } from './live.ts';
 import { serveMetrics } from './metrics.ts';
+import { formOf } from './own-path.ts';
 import { rateLimit } from './rate-limit.ts';
 import { serveViews } from './serve-view.tsx';
 import type { Services } from './services.ts';
@@ -98,7 +99,7 @@ function message(
   title: string,
   text: string,
 ) {
-  const back = formOf(c);
+  const back = formOf(c.req);
   return c.html(
     <Page c={c} title={title} path={c.req.path} views={views}>
       <Main
@@ -121,12 +122,4 @@ function message(
     </Page>,
     status,
   );
-}
-
-/** The page whose form was sent. null: none was, or it is not known. */
-function formOf({ req }: Context<Env>): string | null {
-  const referer = req.header('Referer') ?? '';
-  if (req.method === 'GET' || !URL.canParse(referer)) return null;
-  const { host, pathname, search } = new URL(referer);
-  return host === req.header('Host') ? pathname + search : null;
 }

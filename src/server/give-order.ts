@@ -18,6 +18,7 @@ import {
   orderRetry,
   startCrawl,
 } from './orders.ts';
+import { ownPath } from './own-path.ts';
 import type { Services } from './services.ts';
 import { toNewCrawl } from './start-form.ts';
 
@@ -42,7 +43,10 @@ export function acceptOrders(app: Hono<Env>, services: Services): void {
   app.post('/orders', async (c) => {
     const parsed = OrderFields.safeParse(await c.req.parseBody());
     if (!parsed.success) throw new BadInput('This form is not one of ours.');
-    return c.redirect(ownPath(await giveOrder(services, parsed.data, c.get('operator') ?? null)), 303);
+    return c.redirect(
+      ownPath(await giveOrder(services, parsed.data, c.get('operator') ?? null)) ?? '/now',
+      303,
+    );
   });
   app.post('/start', async (c) => {
     const fields = await c.req.parseBody();
@@ -96,9 +100,4 @@ async function giveOrder(
       else await orderDomain(services, order.domain, order, origin);
   }
   return order.back;
-}
-
-/** A path of this server: `//host` and `/\host` would lead away from it. */
-function ownPath(back: string | undefined): string {
-  return back !== undefined && /^\/(?![/\\])/.test(back) ? back : '/now';
 }

@@ -70,6 +70,11 @@ export function Page({ c, title, path, views, children }: PageProps) {
                 </form>
               </search>
             )}
+            {views.length > 0 && c.get('operator') !== undefined && (
+              <form method="post" action="/logout">
+                <button type="submit">Log out</button>
+              </form>
+            )}
           </header>
           {children}
         </body>
