@@ -91,6 +91,8 @@ test('pages come in parts, each page once, with its attempts', async () => {
   expect(new Set(urls).size).toBe(urls.length);
   const page = await get(`/pages?url=${encodeURIComponent(urls[0] ?? '')}&crawl=api-parts`);
   expect(await page.json()).toMatchObject({ url: urls[0], status: 'Fetched', crawl: 'api-parts' });
+  const tracked = await get(`/pages?url=${encodeURIComponent(`${urls[0]}?utm_source=chat`)}`);
+  expect(await tracked.json()).toMatchObject({ url: urls[0] });
 });
 
 test('URLs are excluded after a preview, and failed pages retried by their cause', async () => {
@@ -115,6 +117,11 @@ test('a domain is paused, slowed down and reset', async () => {
   expect(await order('resume')).toMatchObject({ paused: false });
   expect(await order('delay', { delay: '5s-15s' })).toMatchObject({ delay: { minMs: 5_000, maxMs: 15_000 } });
   expect(await order('reset')).toMatchObject({ delay: null });
+  const ordered = await get(`/orders?domain=${domain.toUpperCase()}&limit=1`);
+  expect(await ordered.json()).toMatchObject({ orders: [{ kind: 'reset', domain }] });
+  expect(await (await dashboard.get(`/orders?domain=${domain.toUpperCase()}`)).text()).toContain(
+    'asked by its owner',
+  );
   expect(await (await get(`/domains/${domain}`)).json()).toMatchObject({ domain, live: true });
 });
 
