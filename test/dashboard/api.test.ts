@@ -133,6 +133,7 @@ test.each([
   ['GET', '/domains/a%20b', 400, 'Invalid domain'],
   ['GET', '/pages?url=nothing', 400, 'Invalid URL'],
   ['GET', '/orders?after=x', 400, 'after'],
+  ['GET', '/crawls?after=x', 400, 'after'],
   ['GET', '/orders?after=0000-01-01T00:00:00.000Z~x', 400, 'after'],
   ['GET', '/orders?domain=%00', 400, 'NUL'],
   ['GET', '/nothing', 404, 'There is nothing at /api/v1/nothing.'],
