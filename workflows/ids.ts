@@ -30,8 +30,11 @@ export const throttleQueue = (taskQueue: string): string => `${taskQueue}-thrott
  */
 export const stepQueue = (taskQueue: string): string => `${taskQueue}-step`;
 
-/** A crawl's id is its workflow's id. It is part of shell commands, and stands in the quotes of a visibility query. */
-const CRAWL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+/**
+ * A crawl's id is its workflow's id. It is part of shell commands, and stands in the quotes of a visibility query. With ".json" behind it
+ * is another page of the dashboard.
+ */
+const CRAWL_ID = /^(?!.*\.json$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export function isCrawlId(id: string): boolean {
   return CRAWL_ID.test(id);

@@ -63,7 +63,7 @@ export async function runCrawlInBackground(
 }
 
 export async function runCrawl(config: AmbleConfig, invocation: CrawlInvocation): Promise<ExitCode> {
-  return withSession(config, { worker: 'file' }, async (session, { first }) => {
+  return withSession(config, { worker: 'file' }, async (session, { first, second }) => {
     const crawl = await joinOrStartCrawl({ ...session, config, ...invocation }, invocation.options);
     if (crawl.kind === 'ended') return reportEnded(crawl.progress, invocation.options);
     const { uiUrl } = session.engines.temporal;
@@ -73,7 +73,7 @@ export async function runCrawl(config: AmbleConfig, invocation: CrawlInvocation)
     try {
       return await followCrawl(session, crawl, invocation, first);
     } finally {
-      await server?.stop();
+      await server?.stop(second);
     }
   });
 }

@@ -6,6 +6,7 @@ import type { CrawlOrder } from '../core/activities.ts';
 import type { OrderOrigin } from '../core/order.ts';
 import { applyCrawlOrder, findCrawl } from '../storage/crawls.ts';
 import type { Database } from '../storage/database.ts';
+import { isTemporalUnavailable } from '../temporal/connection.ts';
 import { CrawlConflict, UnknownCrawl } from './errors.ts';
 import { findOrStartCrawl, type Operation } from './start-crawl.ts';
 
@@ -37,7 +38,7 @@ export async function cancelCrawl(
   // A crawl that is being opened has no row yet: its workflow records the order when it has one.
   if (!recorded && (await findCrawl(on.db, crawlId)) === null)
     await handle.executeUpdate(cancelCrawlUpdate, { args: [origin] });
-  await unlessEnded(handle.cancel());
+  await notify(on.client, () => handle.cancel());
   return handle;
 }
 
@@ -54,15 +55,23 @@ async function giveOrder({ client, db }: RowOperation, crawlId: string, order: C
   if (client !== null) await requestSweep(client, crawlId);
 }
 
-/** Makes a running workflow look at its rows now, not at its next sweep. */
-export async function requestSweep(client: Client, crawlId: string): Promise<void> {
-  await unlessEnded(client.workflow.getHandle(crawlId).signal(sweepSignal));
+/** Makes a running workflow look at its rows now, not at its next sweep. Returns false if Temporal is unavailable. */
+export function requestSweep(client: Client, crawlId: string): Promise<boolean> {
+  return notify(client, () => client.workflow.getHandle(crawlId).signal(sweepSignal));
 }
 
-async function unlessEnded(sent: Promise<unknown>): Promise<void> {
+/** The order is on record, and whoever gave it waits for the answer. */
+const NOTIFY_TIMEOUT_MS = 2_000;
+
+/** Returns false if Temporal is unavailable. An order has been carried out even then: the next sweep of the crawl finds it in its row. */
+export async function notify(client: Client, send: () => Promise<unknown>): Promise<boolean> {
   try {
-    await sent;
+    await client.withDeadline(Date.now() + NOTIFY_TIMEOUT_MS, send);
+    return true;
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    if (isTemporalUnavailable(error)) return false;
+    // It has ended.
+    if (error instanceof WorkflowNotFoundError) return true;
+    throw error;
   }
 }

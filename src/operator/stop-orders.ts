@@ -34,5 +34,5 @@ export async function resumeAll({ client, db }: RowOperation, origin: OrderOrigi
     throw new CrawlConflict('Nothing is stopped.');
   if (client === null) return;
   const running = await db.crawl.findMany({ where: { status: 'Running' }, select: { id: true } });
-  for (const { id } of running) await requestSweep(client, id);
+  for (const { id } of running) if (!(await requestSweep(client, id))) return;
 }

@@ -10,6 +10,7 @@ import { MAX_NAME_LENGTH } from '../core/order.ts';
 import { problem } from './api/problem.ts';
 import type { Env } from './env.ts';
 import { Page } from './html/layout.tsx';
+import { formOf, ownPath } from './own-path.ts';
 
 const COOKIE = 'amble_session';
 
@@ -41,26 +42,33 @@ export function requireToken(app: Hono<Env>, token: string): void {
       c.set('operator', session.name);
       return next();
     }
-    const isPage = c.req.method === 'GET' && c.req.header('Accept')?.includes('text/html');
-    if (isPage) return c.redirect('/login', 303);
+    // Also for a form whose session has expired; what it ordered is not done.
+    const isPerson = c.req.header('Accept')?.includes('text/html') && !c.req.path.startsWith('/api/');
+    if (isPerson) return c.redirect(loginAddress(c), 303);
     const refusal = problem(401, 'Send the token of this server as "Authorization: Bearer ...".');
     refusal.headers.set('WWW-Authenticate', 'Bearer');
     return refusal;
   });
-  app.get('/login', (c) => c.html(<Login c={c} wrong={false} />));
+  app.get('/login', (c) => {
+    const notice = c.req.query('expired') === undefined ? null : EXPIRED;
+    return c.html(<Login c={c} notice={notice} next={c.req.query('next')} />);
+  });
   app.post('/login', async (c) => {
-    const { token: given, name } = await c.req.parseBody();
-    if (typeof given !== 'string' || !(await checkSlowly(given))) return c.html(<Login c={c} wrong />, 401);
+    const { token: given, name, next: asked } = await c.req.parseBody();
+    const next = typeof asked === 'string' ? asked : undefined;
+    if (typeof given !== 'string' || !(await checkSlowly(given)))
+      return c.html(<Login c={c} notice="That is not the token." next={next} />, 401);
     const expires = Math.floor(Date.now() / 1_000) + SESSION_SECONDS;
     const by = typeof name === 'string' ? name.trim().slice(0, MAX_NAME_LENGTH) : '';
     await setSignedCookie(c, COOKIE, `${expires}.${Buffer.from(by).toString('base64url')}`, token, {
       path: '/',
       httpOnly: true,
-      sameSite: 'Strict',
+      // Not Strict: a link in a chat must not lead to the login. Orders of other sites are refused by their origin.
+      sameSite: 'Lax',
       secure: c.req.header('X-Forwarded-Proto') === 'https',
       maxAge: SESSION_SECONDS,
     });
-    return c.redirect('/', 303);
+    return c.redirect(ownPath(next) ?? '/', 303);
   });
   app.post('/logout', (c) => {
     deleteCookie(c, COOKIE, { path: '/' });
@@ -83,17 +91,39 @@ function isSame(given: string, token: string): boolean {
   return timingSafeEqual(hash(given), hash(token));
 }
 
-function Login({ c, wrong }: { c: Context<Env>; wrong: boolean }) {
+const EXPIRED = 'Your session had expired, so nothing was ordered. Log in, then order it again.';
+
+/** Leads back to the page that was asked for, or to that of the form. */
+function loginAddress({ req }: Context<Env>): string {
+  const isForm = req.method !== 'GET';
+  const { pathname, search } = new URL(req.url);
+  const next = isForm ? formOf(req) : pathname + search;
+  const query = new URLSearchParams({
+    ...(next !== null && next !== '/' && { next }),
+    ...(isForm && pathname !== '/logout' && { expired: '' }),
+  });
+  return query.size === 0 ? '/login' : `/login?${query}`;
+}
+
+interface LoginProps {
+  c: Context<Env>;
+  /** null: there is nothing to say yet. */
+  notice: string | null;
+  next: string | undefined;
+}
+
+function Login({ c, notice, next }: LoginProps) {
   return (
     <Page c={c} title="Log in" path="/login" views={[]}>
       <main>
         <h1>Log in</h1>
-        {wrong && (
+        {notice !== null && (
           <p class="notice bad" role="alert">
-            That is not the token.
+            {notice}
           </p>
         )}
         <form method="post" action="/login" class="stack">
+          {next !== undefined && <input type="hidden" name="next" value={next} />}
           <label for="token">Token of this server (AMBLE_SERVER_TOKEN)</label>
           <input id="token" name="token" type="password" required autocomplete="current-password" />
           <label for="name">Your name, for the record of your orders (optional)</label>

@@ -1,4 +1,5 @@
 /** The dashboard as a web application: guards, assets, views. */
+import { setMaxListeners } from 'node:events';
 import { type Context, Hono } from 'hono';
 import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
 import { requireToken } from './access.tsx';
@@ -9,10 +10,11 @@ import type { Env } from './env.ts';
 import { acceptOrders } from './give-order.ts';
 import { addGuards } from './guards.ts';
 import { serveHealth } from './health.ts';
-import { Page } from './html/layout.tsx';
+import { Main, Page } from './html/layout.tsx';
 import { FromWeb } from './html/parts.tsx';
 import { LiveFeeds } from './live.ts';
 import { serveMetrics } from './metrics.ts';
+import { formOf } from './own-path.ts';
 import { rateLimit } from './rate-limit.ts';
 import { serveViews } from './serve-view.tsx';
 import type { Services } from './services.ts';
@@ -33,10 +35,15 @@ export interface AppOptions {
   /** For errors that are not the reader's. */
   log(line: string): void;
   feeds?: LiveFeeds;
+  /** Aborted when the server stops. */
+  stopping?: AbortSignal;
 }
 
 export function createApp(options: AppOptions): Hono<Env> {
   const { services, hosts, token, log, botOnly = false, feeds = new LiveFeeds() } = options;
+  const { stopping = new AbortController().signal } = options;
+  // Each open stream is one.
+  setMaxListeners(0, stopping);
   const views = botOnly ? VIEWS.filter(({ isPublic }) => isPublic) : VIEWS;
   /** What is below a public page is read without a token. */
   const viewsFor = ({ req }: Context<Env>) => (req.path.startsWith('/bot') ? [] : views);
@@ -44,28 +51,37 @@ export function createApp(options: AppOptions): Hono<Env> {
   addGuards(app, hosts);
   if (token !== null) requireToken(app, token);
   serveAssets(app);
-  serveHealth(app, services);
+  serveHealth(app, services, stopping);
   app.get('/', (c) => c.redirect(botOnly ? '/bot' : '/now', 302));
+  const publicRate = rateLimit(PUBLIC_RATE);
   for (const { path, isPublic } of views)
-    if (isPublic) for (const form of ['', '.json']) app.use(path + form, rateLimit(PUBLIC_RATE));
+    if (isPublic) for (const form of ['', '.json']) app.use(path + form, publicRate);
   if (!botOnly) {
     serveMetrics(app, services);
     acceptOrders(app, services);
     app.route(API_PATH, createApi(services, log));
   }
-  serveViews(app, { services, feeds, views });
+  serveViews(app, { services, feeds, views, stopping, log });
   app.notFound((c) =>
     isForPrograms(c)
       ? problem(404, `There is nothing at ${c.req.path}.`)
-      : message(c, viewsFor(c), 404, 'Not found', 'There is nothing at this address.'),
+      : message(c, services, viewsFor(c), 404, 'Not found', 'There is nothing at this address.'),
   );
   app.onError((error, c) => {
     if (isDatabaseUnavailable(error)) services.outages.failed('Postgres', error);
     const known = explainError(error);
     if (known !== null && isForPrograms(c)) return problem(known.status, known.detail);
-    if (known !== null) return message(c, viewsFor(c), known.status, titleOf(known.status), known.detail);
+    if (known !== null)
+      return message(c, services, viewsFor(c), known.status, titleOf(known.status), known.detail);
     log(`The dashboard failed on ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
-    return message(c, viewsFor(c), 500, 'Error', 'Something went wrong; the log of the server says what.');
+    return message(
+      c,
+      services,
+      viewsFor(c),
+      500,
+      'Error',
+      'Something went wrong; the log of the server says what.',
+    );
   });
   return app;
 }
@@ -77,15 +93,22 @@ function isForPrograms({ req }: Context<Env>): boolean {
 
 function message(
   c: Context<Env>,
+  services: Services,
   views: readonly View[],
   status: ProblemStatus,
   title: string,
   text: string,
 ) {
-  const back = formOf(c);
+  const back = formOf(c.req);
   return c.html(
     <Page c={c} title={title} path={c.req.path} views={views}>
-      <main id="main">
+      <Main
+        outages={services.outages.list()}
+        stop={views.length === 0 ? null : services.lastStop.known}
+        staleSince={null}
+        now={new Date()}
+        isLive={false}
+      >
         <h1>{title}</h1>
         <p>
           <FromWeb text={text} />
@@ -95,16 +118,8 @@ function message(
             <a href={back}>Back</a>
           </p>
         )}
-      </main>
+      </Main>
     </Page>,
     status,
   );
-}
-
-/** The page whose form was sent. null: none was, or it is not known. */
-function formOf({ req }: Context<Env>): string | null {
-  const referer = req.header('Referer') ?? '';
-  if (req.method === 'GET' || !URL.canParse(referer)) return null;
-  const { host, pathname, search } = new URL(referer);
-  return host === req.header('Host') ? pathname + search : null;
 }

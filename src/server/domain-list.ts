@@ -1,6 +1,6 @@
 /** The domains as an operator sees them, for the page and for the API. */
 import { type DomainReport, queryThrottles } from '../operator/domains.ts';
-import { countDomains, listDomains } from '../storage/domains.ts';
+import { countDomains, type KnownDomain, listDomains } from '../storage/domains.ts';
 import { askTemporal, type Services } from './services.ts';
 
 export interface DomainList {
@@ -16,17 +16,22 @@ export async function loadDomains(
 ): Promise<DomainList> {
   const { db } = services;
   const [known, all] = await Promise.all([listDomains(db, limit, find), countDomains(db, find)]);
+  return { domains: await withThrottles(services, known), more: all - known.length };
+}
+
+/** With what their throttles say, as far as they answer soon. */
+export async function withThrottles(
+  services: Services,
+  known: readonly KnownDomain[],
+): Promise<DomainReport[]> {
   const names = known.map(({ name }) => name);
   const live = await services.throttles.read(names, (asked, onView) =>
     askTemporal(services, (client) => queryThrottles(client, asked, onView)),
   );
-  return {
-    domains: known.map((one) => ({
-      domain: one.name,
-      known: one,
-      live: live.get(one.name) ?? null,
-      unanswered: !live.has(one.name),
-    })),
-    more: all - known.length,
-  };
+  return known.map((one) => ({
+    domain: one.name,
+    known: one,
+    live: live.get(one.name) ?? null,
+    unanswered: !live.has(one.name),
+  }));
 }

@@ -4,7 +4,7 @@ import type { SecureHeadersVariables } from 'hono/secure-headers';
 
 export interface Env {
   Variables: SecureHeadersVariables & {
-    /** The name given at the login. */
+    /** The name given at the login; null: none was. Absent: there was no login. */
     operator?: string | null;
   };
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import { z } from 'zod';
+import { isCrawlId } from '../../workflows/ids.ts';
 import { BadInput } from '../core/errors.ts';
 import { findCrawl } from '../storage/crawls.ts';
 import type { Env } from './env.ts';
@@ -17,16 +18,19 @@ import {
   orderRetry,
   startCrawl,
 } from './orders.ts';
+import { ownPath } from './own-path.ts';
 import type { Services } from './services.ts';
 import { toNewCrawl } from './start-form.ts';
 
 const fields = { reason: z.string().optional(), back: z.string().optional() };
 
+const crawl = z.string().refine(isCrawlId);
+
 const OrderFields = z.union([
   z.object({ ...fields, kind: z.enum(ALL_ORDER_KINDS) }),
-  z.object({ ...fields, kind: z.enum(CRAWL_ORDER_KINDS), crawl: z.string() }),
-  z.object({ ...fields, kind: z.literal('retry'), crawl: z.string(), cause: z.string(), domain: z.string() }),
-  z.object({ ...fields, kind: z.literal('exclude'), crawl: z.string(), pattern: z.string() }),
+  z.object({ ...fields, kind: z.enum(CRAWL_ORDER_KINDS), crawl }),
+  z.object({ ...fields, kind: z.literal('retry'), crawl, cause: z.string(), domain: z.string() }),
+  z.object({ ...fields, kind: z.literal('exclude'), crawl, pattern: z.string() }),
   z.object({
     ...fields,
     kind: z.enum(DOMAIN_ORDER_KINDS),
@@ -39,7 +43,10 @@ export function acceptOrders(app: Hono<Env>, services: Services): void {
   app.post('/orders', async (c) => {
     const parsed = OrderFields.safeParse(await c.req.parseBody());
     if (!parsed.success) throw new BadInput('This form is not one of ours.');
-    return c.redirect(ownPath(await giveOrder(services, parsed.data, c.get('operator') ?? null)), 303);
+    return c.redirect(
+      ownPath(await giveOrder(services, parsed.data, c.get('operator') ?? null)) ?? '/now',
+      303,
+    );
   });
   app.post('/start', async (c) => {
     const fields = await c.req.parseBody();
@@ -93,9 +100,4 @@ async function giveOrder(
       else await orderDomain(services, order.domain, order, origin);
   }
   return order.back;
-}
-
-/** A path of this server: `//host` and `/\host` would lead away from it. */
-function ownPath(back: string | undefined): string {
-  return back !== undefined && /^\/(?![/\\])/.test(back) ? back : '/now';
 }

@@ -11,11 +11,10 @@ const MAX_BODY_BYTES = 256 * 1024;
 /** As long as the longest URL that a crawl can have, escaped, with the name of a view around it. */
 const MAX_ADDRESS_LENGTH = 8 * 1024;
 
-const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+/** Postgres stores no such text, and refuses to compare with it. */
+const ESCAPED_NUL = /%00/;
 
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 /** `hosts`: names by which the server may be called, besides those of this machine. null: any name. */
 export function addGuards(app: Hono<Env>, hosts: readonly string[] | null): void {
@@ -44,14 +43,21 @@ export function addGuards(app: Hono<Env>, hosts: readonly string[] | null): void
   app.use(async (c, next) =>
     c.req.url.length > MAX_ADDRESS_LENGTH ? refuse(c, 414, 'The address is too long.') : next(),
   );
+  app.use(async (c, next) =>
+    ESCAPED_NUL.test(c.req.url) ? refuse(c, 400, 'The address contains a NUL character.') : next(),
+  );
   if (hosts !== null) app.use(requireHost([...LOOPBACK_NAMES, ...hosts]));
   app.use(requireOwnOrigin);
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => refuse(c, 413, 'The request is too long.') }));
 }
 
+/** Load balancers ask by address, and learn nothing that others may not know. */
+const PROBES = ['/healthz', '/readyz'];
+
 /** A page of another site can make its own name point to this machine, and would then read ours as its own. */
 function requireHost(names: readonly string[]): MiddlewareHandler<Env> {
   return async (c, next) => {
+    if (PROBES.includes(c.req.path)) return next();
     const host = c.req.header('Host') ?? '';
     const name = host.replace(/:\d+$/, '').toLowerCase();
     if (names.includes(name)) return next();
@@ -83,6 +89,6 @@ function hostOf(origin: string): string | null {
 }
 
 /** In the form that the reader can use: programs get problem details. */
-function refuse(c: Context, status: 403 | 413 | 414 | 421, detail: string): Response {
+function refuse(c: Context, status: 400 | 403 | 413 | 414 | 421, detail: string): Response {
   return c.req.path.startsWith('/api/') ? problem(status, detail) : c.text(detail, status);
 }

@@ -1,9 +1,10 @@
 /** Listens for browsers and programs. */
-import { serve } from '@hono/node-server';
-import type { AmbleConfig, ListenAddress } from '../config/index.ts';
-import { BadInput, codeOf } from '../core/errors.ts';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { ListenAddress } from '../config/index.ts';
+import { codeOf } from '../core/errors.ts';
 import { createApp } from './app.tsx';
-import { isLoopback } from './guards.ts';
+import { assertSafe, isLoopback } from './safe-listen.ts';
 import type { Services } from './services.ts';
 
 export interface RunningServer {
@@ -11,17 +12,13 @@ export interface RunningServer {
   url: string;
   /** Whether others than this machine may reach it, with the token. */
   open: boolean;
-  stop(): Promise<void>;
+  /** Lets requests in progress finish, for some seconds at most, unless `immediately` is aborted. */
+  stop(immediately?: AbortSignal): Promise<void>;
 }
 
-/** Throws BadInput if the configuration would let others than this machine in without a token. */
-export function assertSafe({ listen, serverToken, serverHosts }: AmbleConfig): void {
-  if (listen === null || serverToken !== null) return;
-  if (isLoopback(listen.host) && serverHosts.length === 0) return;
-  throw new BadInput(
-    'A server that others than this machine can reach needs a token: set "serverToken" (AMBLE_SERVER_TOKEN) to a secret of at least 20 characters, such as the output of "openssl rand -hex 16".',
-  );
-}
+/** The compose file gives it 10 s: the rest is for closing connections. */
+const DRAIN_MS = 8_000;
+const IDLE_SWEEP_MS = 50;
 
 export async function startServer(
   services: Services,
@@ -32,10 +29,12 @@ export async function startServer(
   const { serverToken, serverHosts } = services.config;
   if (!botOnly) assertSafe(services.config);
   const local = isLoopback(listen.host) && serverHosts.length === 0;
+  const stopping = new AbortController();
   const app = createApp({
     services,
-    // A name that leads to an open server is not known, and a stolen session is of no use under another name.
-    hosts: isLoopback(listen.host) && !botOnly ? serverHosts : null,
+    stopping: stopping.signal,
+    // The names of an open server are known only if they are configured. A session is of no use under another name.
+    hosts: botOnly || (!isLoopback(listen.host) && serverHosts.length === 0) ? null : serverHosts,
     // Also on localhost: a proxy may forward others to it under a name of this machine.
     token: botOnly ? null : serverToken,
     botOnly,
@@ -43,9 +42,10 @@ export async function startServer(
   });
   // Not `localhost` itself: that may be the IPv6 address alone.
   const hostname = listen.host === 'localhost' ? '127.0.0.1' : listen.host;
-  const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
-    const starting = serve({ fetch: app.fetch, hostname, port: listen.port }, () => resolve(starting));
-    starting.once('error', reject);
+  const server = createServer(getRequestListener(app.fetch, { hostname }));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(listen.port, hostname, resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : listen.port;
@@ -53,12 +53,21 @@ export async function startServer(
   return {
     url: `http://${name === '0.0.0.0' || name === '[::]' ? 'localhost' : name}:${port}/`,
     open: !local,
-    stop: () =>
-      new Promise((resolve) => {
+    async stop(immediately) {
+      stopping.abort();
+      const force = () => server.closeAllConnections();
+      const timer = setTimeout(force, DRAIN_MS);
+      // A connection that is kept for further requests becomes idle when its last one is answered.
+      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+      immediately?.addEventListener('abort', force);
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
-        // Open streams would keep it waiting.
-        if ('closeAllConnections' in server) server.closeAllConnections();
-      }),
+        if (immediately?.aborted) force();
+      });
+      clearTimeout(timer);
+      clearInterval(sweep);
+      immediately?.removeEventListener('abort', force);
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 import { BadInput } from '../core/errors.ts';
 import type { RecordedOrder } from '../storage/orders.ts';
 
-export const ORDERS_CURSOR = /^(\d{4}-\d\d-\d\dT[\d:.]+Z)~([\w/.:~-]{1,200})$/;
+export const ORDERS_CURSOR = /^([12]\d{3}-\d\d-\d\dT[\d:.]+Z)~([\w/.:~-]{1,200})$/;
 
 /** null: the list ends with these. */
 export function nextOrders(orders: readonly RecordedOrder[], limit: number): string | null {

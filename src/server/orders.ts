@@ -124,7 +124,7 @@ export async function prepareCrawl({ config, db }: Services, { id, ...input }: N
   const crawlId = id ?? newCrawlId(request.seeds[0]?.url ?? '', new Date());
   if (!isCrawlId(crawlId))
     throw new BadInput(
-      `Invalid id ${JSON.stringify(crawlId)}: use at most 100 letters, digits, dots, dashes and underscores, starting with a letter or digit.`,
+      `Invalid id ${JSON.stringify(crawlId)}: use at most 100 letters, digits, dots, dashes and underscores, starting with a letter or digit and not ending in .json.`,
     );
   if ((await findCrawl(db, crawlId)) !== null)
     throw new CrawlConflict(`There is a crawl named ${crawlId} already; choose another name.`);

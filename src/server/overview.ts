@@ -3,6 +3,7 @@ import { hasWorker } from '../operator/has-worker.ts';
 import { readPauseOrder } from '../storage/orders.ts';
 import { type CrawlOverview, readCrawlOverview, readOverview } from '../storage/reports/overview.ts';
 import { readStop } from '../storage/stop.ts';
+import { nextCrawls, parseCrawlsCursor } from './crawls-cursor.ts';
 import { askTemporal, type Services } from './services.ts';
 import { secondsLeft, whatHoldsBack } from './what-holds-back.ts';
 
@@ -12,8 +13,20 @@ export interface NowCrawl extends CrawlOverview {
   heldBackBy: string | null;
 }
 
-export async function loadOverview(services: Services, limit: number): Promise<NowCrawl[]> {
-  return withReasons(services, await readOverview(services.db, limit));
+export interface CrawlList {
+  crawls: NowCrawl[];
+  /** For the next part of the list. null: this is the last. */
+  next: string | null;
+}
+
+/** `after`: `next` of the part before. Throws BadInput if it is not. */
+export async function loadOverview(
+  services: Services,
+  limit: number,
+  after: string | null = null,
+): Promise<CrawlList> {
+  const crawls = await readOverview(services.db, limit, after === null ? null : parseCrawlsCursor(after));
+  return { crawls: await withReasons(services, crawls), next: nextCrawls(crawls, limit) };
 }
 
 /** null: there is no such crawl. */

@@ -4,7 +4,7 @@ import { streamSSE } from 'hono/streaming';
 import { LRUCache } from 'lru-cache';
 import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
 import type { RecordedOrder } from '../storage/orders.ts';
-import { readStop } from '../storage/stop.ts';
+import { explainError } from './api/problem.ts';
 import type { Env } from './env.ts';
 import { raw } from './html/jsx.ts';
 import { Main, Page } from './html/layout.tsx';
@@ -34,14 +34,18 @@ export interface Serving {
   services: Services;
   feeds: LiveFeeds;
   views: readonly View[];
+  /** Aborted when the server stops: streams would keep it waiting. */
+  stopping: AbortSignal;
+  /** For errors that are not the reader's. */
+  log(line: string): void;
 }
 
 export function serveViews(app: Hono<Env>, serving: Serving): void {
   for (const view of serving.views) serveView(app, view, serving);
 }
 
-function serveView(app: Hono<Env>, view: View, { services, feeds, views }: Serving): void {
-  const { isPublic } = view;
+function serveView(app: Hono<Env>, view: View, { services, feeds, views, stopping, log }: Serving): void {
+  const { isPublic, isLive } = view;
   const remembered = new LRUCache<string, Omit<Loaded, 'stale'>>({ max: MAX_REMEMBERED });
 
   /** null: there is no such thing. */
@@ -50,9 +54,8 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views }: Servi
     try {
       const [loaded, stop] = await Promise.all([
         view.load({ services, params, query: url.searchParams, now }),
-        isPublic ? null : readStop(services.db),
+        services.lastStop.read(services),
       ]);
-      services.outages.answered('Postgres');
       if (loaded === null) return null;
       remembered.set(url.href, { view: loaded, stop, at: now });
       return { view: loaded, stop, at: now, stale: false };
@@ -69,10 +72,10 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views }: Servi
     `${await (
       <Main
         outages={services.outages.list()}
-        stop={stop}
+        stop={isPublic ? null : stop}
         staleSince={stale ? at : null}
         now={new Date()}
-        isPublic={isPublic}
+        isLive={isLive}
       >
         {render(new Date())}
       </Main>
@@ -91,19 +94,31 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views }: Servi
   const stream = (c: Context<Env>, params: Record<string, string>) => {
     if (feeds.followers >= MAX_STREAMS) return c.text('Too many open pages.', 503);
     const url = new URL(c.req.url);
+    let failing = false;
     const render = async () => {
-      const loaded = await load(params, url).catch(() => null);
-      return loaded === null ? '' : renderMain(loaded);
+      try {
+        const loaded = await load(params, url);
+        failing = false;
+        return loaded === null ? '' : await renderMain(loaded);
+      } catch (error) {
+        if (!failing && explainError(error) === null)
+          log(`The dashboard failed to update ${url.pathname}: ${stackOf(error)}`);
+        failing = true;
+        throw error;
+      }
     };
     return streamSSE(c, async (events) => {
       const left = new AbortController();
-      events.onAbort(() => left.abort());
+      const leave = () => left.abort();
+      events.onAbort(leave);
+      stopping.addEventListener('abort', leave);
       const ping = setInterval(() => void events.writeSSE({ event: 'ping', data: '' }), PING_MS);
       try {
         for await (const html of feeds.follow(url.href, render, left.signal))
           if (html !== '') await events.writeSSE({ event: 'main', data: html });
       } finally {
         clearInterval(ping);
+        stopping.removeEventListener('abort', leave);
       }
     });
   };
@@ -124,9 +139,26 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views }: Servi
     const [last, value] = Object.entries(params).at(-1) ?? [];
     if (last !== undefined && value?.endsWith('.json'))
       return json(c, { ...params, [last]: value.slice(0, -'.json'.length) });
-    if (c.req.header('Accept') === 'text/event-stream' && !isPublic) return stream(c, params);
+    if (isLive && wantsStream(c)) return stream(c, params);
     return page(c, params);
   });
   if (!view.path.split('/').at(-1)?.startsWith(':'))
     app.get(`${view.path}.json`, (c) => json(c, c.req.param() as Record<string, string>));
+}
+
+/**
+ * Not for HEAD: its handler is that of GET, whose stream nobody would read or end. Nor for pages of other sites: they could not read
+ * it, but could open all that there may be.
+ */
+function wantsStream({ req }: Context<Env>): boolean {
+  const site = req.header('Sec-Fetch-Site') ?? 'none';
+  return (
+    req.method === 'GET' &&
+    req.header('Accept') === 'text/event-stream' &&
+    (site === 'same-origin' || site === 'none')
+  );
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -3,6 +3,9 @@ import type { Client } from '@temporalio/client';
 import type { AmbleConfig } from '../config/index.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Database } from '../storage/database.ts';
+import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
+import type { RecordedOrder } from '../storage/orders.ts';
+import { readStop } from '../storage/stop.ts';
 import { isTemporalUnavailable } from '../temporal/connection.ts';
 import { ThrottleViews } from './throttle-views.ts';
 
@@ -14,6 +17,7 @@ export interface Services {
   temporalUi: string | null;
   outages: DependencyOutages;
   throttles: ThrottleViews;
+  lastStop: LastStop;
 }
 
 export type Dependency = 'Postgres' | 'Temporal';
@@ -25,8 +29,13 @@ export interface DependencyOutage {
 }
 
 /** With nothing known yet. */
-export function createServices(given: Omit<Services, 'outages' | 'throttles'>): Services {
-  return { ...given, outages: new DependencyOutages(), throttles: new ThrottleViews() };
+export function createServices(given: Omit<Services, 'outages' | 'throttles' | 'lastStop'>): Services {
+  return {
+    ...given,
+    outages: new DependencyOutages(),
+    throttles: new ThrottleViews(),
+    lastStop: new LastStop(),
+  };
 }
 
 /** A person waits for the page, so a server that is silent for longer counts as unavailable. */
@@ -53,6 +62,28 @@ export class DependencyOutages {
 
   list(): DependencyOutage[] {
     return [...this.#open.values()].map(({ dependency, since, error }) => ({ dependency, since, error }));
+  }
+}
+
+/** The order that stopped everything. Each page reads it, and so notices whether Postgres answers. */
+export class LastStop {
+  #known: RecordedOrder | null = null;
+
+  /** Without asking again. */
+  get known(): RecordedOrder | null {
+    return this.#known;
+  }
+
+  /** As last known if Postgres is unavailable: a page that needs nothing else of it is shown all the same. null: nothing is stopped. */
+  async read({ db, outages }: Pick<Services, 'db' | 'outages'>): Promise<RecordedOrder | null> {
+    try {
+      this.#known = await readStop(db);
+      outages.answered('Postgres');
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      outages.failed('Postgres', error);
+    }
+    return this.#known;
   }
 }
 

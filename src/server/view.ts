@@ -27,8 +27,10 @@ export interface ViewDefinition<Data> {
   path: string;
   /** Its name in the navigation; absent: it is not there. */
   nav?: string;
-  /** Served to everybody, so nothing is kept open for it: it is not sent again when it changes. */
+  /** Served to everybody, so nothing is kept open for it. */
   isPublic?: true;
+  /** It takes long to load: an open page is not sent again when it changes. */
+  isLive?: false;
   title(data: Data): string;
   load(request: ViewRequest): Promise<Data | null>;
   render(data: Data, now: Date): Html;
@@ -45,14 +47,14 @@ export interface View {
   path: string;
   nav: string | null;
   isPublic: boolean;
+  isLive: boolean;
   load(request: ViewRequest): Promise<LoadedView | null>;
 }
 
-export function defineView<Data>({ path, nav, isPublic, title, load, render }: ViewDefinition<Data>): View {
+export function defineView<Data>(definition: ViewDefinition<Data>): View {
+  const { path, nav = null, isPublic = false, isLive = !isPublic, title, load, render } = definition;
   return {
-    path,
-    nav: nav ?? null,
-    isPublic: isPublic ?? false,
+    ...{ path, nav, isPublic, isLive },
     async load(request) {
       const data = await load(request);
       return data === null ? null : { data, title: title(data), render: (now) => render(data, now) };

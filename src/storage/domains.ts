@@ -107,6 +107,19 @@ export async function listDomains(db: Database, limit: number | null, find = '')
   });
 }
 
+/** Those whose name contains `find`, by name, so that parts of a list fit together whatever happens to the domains. */
+export async function listDomainsByName(
+  db: Database,
+  { limit, find, after }: { limit: number; find: string; after: string },
+): Promise<KnownDomain[]> {
+  const rows = await db.domain.findMany({
+    where: { name: { gt: after, contains: find.replaceAll(/[\\%_]/g, '\\$&') } },
+    orderBy: { name: 'asc' },
+    take: limit,
+  });
+  return rows.map(knownDomainFromRow);
+}
+
 export async function countDomains(db: Database, find: string): Promise<number> {
   const [row] = await db.$queryRaw<{ domains: number }[]>`
     SELECT count(*)::int AS domains FROM domains WHERE strpos(name, ${find}) > 0`;

@@ -89,6 +89,11 @@ test('a server with a token asks for it on localhost too, once, and for a name f
       await page.getByText('It is paused by Anna Müller (dashboard).').waitFor();
       await page.getByRole('button', { name: 'Resume browser-slow' }).click();
       await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
+      expect(await overflow(page)).toBe(0);
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByLabel('Token of this server').waitFor();
+      await page.goto(`${closed.url}now`);
+      expect(new URL(page.url()).pathname).toBe('/login');
     });
   } finally {
     await closed.stop();

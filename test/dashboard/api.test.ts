@@ -91,6 +91,8 @@ test('pages come in parts, each page once, with its attempts', async () => {
   expect(new Set(urls).size).toBe(urls.length);
   const page = await get(`/pages?url=${encodeURIComponent(urls[0] ?? '')}&crawl=api-parts`);
   expect(await page.json()).toMatchObject({ url: urls[0], status: 'Fetched', crawl: 'api-parts' });
+  const tracked = await get(`/pages?url=${encodeURIComponent(`${urls[0]}?utm_source=chat`)}`);
+  expect(await tracked.json()).toMatchObject({ url: urls[0] });
 });
 
 test('URLs are excluded after a preview, and failed pages retried by their cause', async () => {
@@ -115,6 +117,11 @@ test('a domain is paused, slowed down and reset', async () => {
   expect(await order('resume')).toMatchObject({ paused: false });
   expect(await order('delay', { delay: '5s-15s' })).toMatchObject({ delay: { minMs: 5_000, maxMs: 15_000 } });
   expect(await order('reset')).toMatchObject({ delay: null });
+  const ordered = await get(`/orders?domain=${domain.toUpperCase()}&limit=1`);
+  expect(await ordered.json()).toMatchObject({ orders: [{ kind: 'reset', domain }] });
+  expect(await (await dashboard.get(`/orders?domain=${domain.toUpperCase()}`)).text()).toContain(
+    'asked by its owner',
+  );
   expect(await (await get(`/domains/${domain}`)).json()).toMatchObject({ domain, live: true });
 });
 
@@ -126,6 +133,9 @@ test.each([
   ['GET', '/domains/a%20b', 400, 'Invalid domain'],
   ['GET', '/pages?url=nothing', 400, 'Invalid URL'],
   ['GET', '/orders?after=x', 400, 'after'],
+  ['GET', '/crawls?after=x', 400, 'after'],
+  ['GET', '/orders?after=0000-01-01T00:00:00.000Z~x', 400, 'after'],
+  ['GET', '/orders?domain=%00', 400, 'NUL'],
   ['GET', '/nothing', 404, 'There is nothing at /api/v1/nothing.'],
   ['POST', '/crawls', 400, 'seeds'],
   ['POST', '/crawls/none/pause', 404, 'There is no crawl named none.'],
@@ -279,5 +289,6 @@ test('a form gives the same order as the API, for the record as one of the dashb
   const away = await send({ kind: 'resume', crawl: 'api-by-form', back: '//evil.example/' });
   expect(away.headers.get('Location')).toBe('/now');
   expect((await send({ kind: 'pause', crawl: 'none' })).status).toBe(404);
+  expect((await send({ kind: 'pause', crawl: 'api\0' })).status).toBe(400);
   expect((await send({ kind: 'destroy', crawl: 'api-by-form' })).status).toBe(400);
 });

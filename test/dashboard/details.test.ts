@@ -183,6 +183,15 @@ describe('the page for owners of sites', () => {
     expect((await dashboard.get('/bot?host=a/b')).status).toBe(400);
   });
 
+  test.each([
+    'from=-200000-01-01T00:00:00Z',
+    'until=-271821-04-20T00:00:00Z',
+    'from=%2B275760-09-13T00:00:00Z',
+  ])('takes the period %s for one that Postgres knows', async (period) => {
+    for (const form of ['/bot', '/bot.json'])
+      expect(await read(`${form}?host=${web.name('site')}&${period}`)).toContain(web.name('site'));
+  });
+
   test('is not kept open', async () => {
     const response = await dashboard.get('/bot', { Accept: 'text/event-stream' });
     expect(response.headers.get('Content-Type')).toContain('text/html');
@@ -192,7 +201,7 @@ describe('the page for owners of sites', () => {
   test('is limited in how often it may be read', async () => {
     const { get } = openDashboard(amble);
     const statuses: number[] = [];
-    for (let n = 0; n < 31; n += 1) statuses.push((await get('/bot')).status);
+    for (let n = 0; n < 31; n += 1) statuses.push((await get(n % 2 === 0 ? '/bot' : '/bot.json')).status);
     expect(statuses.slice(0, 30).every((status) => status === 200)).toBe(true);
     expect(statuses.at(-1)).toBe(429);
   });

@@ -88,7 +88,7 @@ test('fifty open pages cost one set of queries per tick', async () => {
   const db = openDatabase(amble.databaseUrl, {
     forReports: true,
     onStatement: ({ text }) => {
-      if (text.includes('FROM crawls ORDER BY')) loads += 1;
+      if (text.includes('FROM crawls WHERE true')) loads += 1;
     },
   });
   const { services } = openDashboard(amble, { db });
@@ -127,6 +127,66 @@ test('without Postgres a page shows what was known, and says what is missing', a
   } finally {
     await gone.$disconnect();
   }
+});
+
+test('without Postgres, Health says so, and a form that needs nothing of it is shown', async () => {
+  const gone = openDatabase('postgresql://nobody@127.0.0.1:1/none');
+  try {
+    const other = openDashboard(amble);
+    for (const path of ['/health', '/start']) expect((await other.get(path)).status).toBe(200);
+    Object.assign(other.services, { db: gone });
+    const health = await other.get('/health');
+    expect(health.status).toBe(200);
+    const text = await health.text();
+    expect(text).toContain('Postgres is unavailable: ');
+    expect(text).toContain('Not known: Postgres is unavailable.');
+    expect(text).toContain('Postgres has been unavailable since');
+    expect(text).not.toContain('This page shows what was known');
+    const twin = await other.get('/health.json');
+    expect(await twin.json()).toMatchObject({ postgresError: expect.any(String), workers: null });
+    expect((await other.get('/start')).status).toBe(200);
+  } finally {
+    await gone.$disconnect();
+  }
+});
+
+test('a page without Postgres still says that everything is stopped', async () => {
+  const gone = openDatabase('postgresql://nobody@127.0.0.1:1/none');
+  const { db, client, config } = amble;
+  const other = openDashboard(amble);
+  await stopAll({ db, config }, { channel: 'cli', by: 'Anna', reason: 'a test' });
+  try {
+    expect(await (await other.get('/start')).text()).toContain('Everything is stopped');
+    Object.assign(other.services, { db: gone });
+    for (const path of ['/health', '/domains', '/nothing'])
+      expect(await (await other.get(path)).text()).toContain('Everything is stopped');
+  } finally {
+    await resumeAll({ db, client }, { channel: 'cli', by: 'Anna', reason: null });
+    await gone.$disconnect();
+  }
+});
+
+test('the preview of an exclusion, which reads many pages, is not sent again', async () => {
+  const address = '/crawls/views-slow/exclude?pattern=/x*';
+  const preview = await dashboard.get(address, { Accept: 'text/event-stream' });
+  expect(preview.headers.get('Content-Type')).toContain('text/html');
+  expect(await preview.text()).not.toContain('data-live');
+});
+
+test.each([
+  ['HEAD', {}],
+  ['GET', { 'Sec-Fetch-Site': 'cross-site' }],
+  ['GET', { 'Sec-Fetch-Site': 'same-site' }],
+])('%s with %o opens no stream', async (method, site) => {
+  const feeds = new LiveFeeds(600_000);
+  const log = (line: string) => {
+    throw new Error(line);
+  };
+  const app = createApp({ services: dashboard.services, hosts: [], token: null, log, feeds });
+  const headers = { Host: 'localhost', Accept: 'text/event-stream', ...site };
+  const response = await app.request('/now', { method, headers });
+  expect(response.headers.get('Content-Type')).toContain('text/html');
+  expect(feeds.followers).toBe(0);
 });
 
 test('without Temporal a page shows what Postgres knows, and says what is missing', async () => {

@@ -34,6 +34,11 @@ test('without a terminal, progress is plain lines on standard error', () => {
   expect(demo.stderr + demo.stdout).not.toContain('\x1b');
 });
 
+test('without a terminal it serves its dashboard while it runs, and does not stay', () => {
+  expect(demo.stderr).toMatch(/^Dashboard: http:\/\/localhost:\d+\/$/m);
+  expect(demo.stderr).not.toContain('stays up');
+});
+
 test('it prints where its data is and where the Temporal Web UI was', () => {
   expect(demo.stdout).toContain(`The data is in ${join(amble.home, 'demo')}.`);
   expect(demo.stdout).toMatch(/Temporal Web UI .*http:\/\/127\.0\.0\.1:\d+/);

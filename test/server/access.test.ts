@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { requireToken } from '../../src/server/access.tsx';
 import type { Env } from '../../src/server/env.ts';
-import { assertSafe } from '../../src/server/listen.ts';
+import { assertSafe } from '../../src/server/safe-listen.ts';
 
 const TOKEN = 'correct-horse-battery-staple';
 
@@ -16,8 +16,8 @@ function closed(): Hono<Env> {
   return app;
 }
 
-async function logIn(app: Hono<Env>, token: string): Promise<Response> {
-  return app.request('/login', { method: 'POST', body: new URLSearchParams({ token }) });
+async function logIn(app: Hono<Env>, token: string, next = ''): Promise<Response> {
+  return app.request('/login', { method: 'POST', body: new URLSearchParams({ token, next }) });
 }
 
 test('a program needs the token in its header; an address does not count', async () => {
@@ -30,16 +30,48 @@ test('a program needs the token in its header; an address does not count', async
 
 test('a person logs in once and is let in by a cookie that scripts and other sites cannot use', async () => {
   const app = closed();
-  const page = await app.request('/now', { headers: { Accept: 'text/html' } });
-  expect(page.headers.get('Location')).toBe('/login');
   const response = await logIn(app, TOKEN);
   const cookie = response.headers.get('Set-Cookie') ?? '';
-  expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
+  expect(cookie).toMatch(/HttpOnly; SameSite=Lax/);
   expect(cookie).not.toContain(TOKEN);
   const [session = ''] = cookie.split(';');
   expect((await app.request('/now', { headers: { Cookie: session } })).status).toBe(200);
   const forged = session.replace(/=\d+/, '=9999999999');
   expect((await app.request('/now', { headers: { Cookie: forged } })).status).toBe(401);
+});
+
+test('the login leads to the page that was asked for', async () => {
+  const app = closed();
+  const address = '/domains?find=a&b=c';
+  const asked = await app.request(address, { headers: { Accept: 'text/html' } });
+  const login = asked.headers.get('Location') ?? '';
+  expect(login).toBe(`/login?next=${encodeURIComponent(address)}`);
+  expect(await (await app.request(login)).text()).toContain('value="/domains?find=a&amp;b=c"');
+  expect((await logIn(app, TOKEN, address)).headers.get('Location')).toBe(address);
+});
+
+test.each([
+  '//evil.example',
+  '/\\evil.example',
+  '/\t/evil.example',
+  '/.//evil.example',
+  'https://evil.example/',
+])('the login does not lead to %j', async (next) => {
+  expect((await logIn(closed(), TOKEN, next)).headers.get('Location')).toBe('/');
+});
+
+test('a form that is sent after the session has expired leads to the login, which says so', async () => {
+  const app = closed();
+  const sent = await app.request('http://localhost/orders', {
+    method: 'POST',
+    headers: { Host: 'localhost', Accept: 'text/html,*/*', Referer: 'http://localhost/crawls/example' },
+  });
+  expect(sent.status).toBe(303);
+  const login = sent.headers.get('Location') ?? '';
+  expect(login).toBe('/login?next=%2Fcrawls%2Fexample&expired=');
+  expect(await (await app.request(login)).text()).toContain('nothing was ordered');
+  const program = await app.request('/api/v1/stop-all', { method: 'POST', headers: { Accept: 'text/html' } });
+  expect(program.headers.get('Content-Type')).toBe('application/problem+json');
 });
 
 test('a wrong token is refused, and guesses wait for each other', async () => {

@@ -28,6 +28,12 @@ test.each(['evil.example', 'evil.example:8080', 'localhost.evil.example', ''])(
   },
 );
 
+test('probes are answered under any name', async () => {
+  const app = guarded();
+  app.get('/readyz', (c) => c.text('ready'));
+  expect((await get(app, '192.0.2.7:8080', 'http://192.0.2.7:8080/readyz')).status).toBe(200);
+});
+
 test('answers to host names that are configured', async () => {
   expect((await get(guarded(['crawl.example']), 'crawl.example')).status).toBe(200);
 });
@@ -66,6 +72,11 @@ test('refuses input that no form of ours sends', async () => {
   const long = await app.request(OWN, { method: 'POST', headers, body: 'x'.repeat(300_000) });
   expect(long.status).toBe(413);
   expect((await get(app, 'localhost', `${OWN}?q=${'x'.repeat(10_000)}`)).status).toBe(414);
+});
+
+test.each(['/crawls/%00', '/?find=a%00b', '/%00'])('refuses a NUL character in %s', async (path) => {
+  const response = await get(guarded(), 'localhost', `http://localhost:8080${path}`);
+  expect([response.status, await response.text()]).toEqual([400, 'The address contains a NUL character.']);
 });
 
 test('a program is refused with problem details', async () => {

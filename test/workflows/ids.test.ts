@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { normaliseUrl } from '../../src/urls/index.ts';
-import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
+import { isCrawlId, pageWorkflowId, throttleId } from '../../workflows/ids.ts';
 
 /** Temporal's column for ids on Postgres. */
 const MAX_ID_BYTES = 255;
@@ -13,6 +13,16 @@ function hostOf(length: number): string {
     .slice(0, length - 'x.test'.length)
     .replace(/\.$/, 'd')}x.test`;
 }
+
+test.each([
+  ['example.org-2026', true],
+  ['json', true],
+  ['data.json', false],
+  ['-x', false],
+  ['', false],
+])('%j may be the id of a crawl: %s', (id, may) => {
+  expect(isCrawlId(id)).toBe(may);
+});
 
 describe('the id of a throttle', () => {
   test('names its domain', () => {

@@ -3,6 +3,7 @@
 import { isCrawlId } from '../../../workflows/ids.ts';
 import { type AmbleConfig, BadInput, parseCrawlInput } from '../../config/index.ts';
 import { newCrawlId } from '../../operator/new-crawl-id.ts';
+import { assertSafe } from '../../server/safe-listen.ts';
 import { configFor, formatCommand } from '../common-options.ts';
 import type { CrawlInvocation, CrawlOptions } from '../run-crawl.ts';
 import { type ExitCode, writeErr } from '../terminal.ts';
@@ -12,6 +13,7 @@ export async function crawlCommand(urls: string[], options: CrawlOptions): Promi
   const { id, keyword, detach, json, ...settings } = options;
   const config = configFor(options, settings);
   const invocation = readInvocation(urls, options, config);
+  assertSafe(config);
   const advice = invocation.request && contactAdvice(config);
   if (advice !== null) writeErr(advice);
   const { runCrawl, runCrawlInBackground } = await import('../run-crawl.ts');
@@ -38,7 +40,7 @@ function readInvocation(urls: string[], options: CrawlOptions, config: AmbleConf
 function checkCrawlId(id: string): string {
   if (isCrawlId(id)) return id;
   throw new BadInput(
-    `Invalid --id ${JSON.stringify(id)}: use at most 100 letters, digits, dots, dashes and underscores, starting with a letter or digit.`,
+    `Invalid --id ${JSON.stringify(id)}: use at most 100 letters, digits, dots, dashes and underscores, starting with a letter or digit and not ending in .json.`,
   );
 }
 

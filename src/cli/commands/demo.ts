@@ -9,6 +9,7 @@ import { homeAt } from '../../embedded/home.ts';
 import { postgresEngine } from '../../embedded/postgres.ts';
 import { livingProcesses } from '../../embedded/process-table.ts';
 import { temporalEngine } from '../../embedded/temporal.ts';
+import { assertSafe } from '../../server/safe-listen.ts';
 import { openPages } from '../../storage/reports/progress.ts';
 import { type CommonOptions, configFor, formatCommand } from '../common-options.ts';
 import { joinOrStartCrawl } from '../connect/crawls.ts';
@@ -43,7 +44,9 @@ const DEMO_PACE = {
 const DEMO_TUNING = { crawl: { sweepIntervalMs: 1_000 } };
 
 export async function demoCommand(options: DemoOptions): Promise<ExitCode> {
-  const home = join(configFor(options).home, 'demo');
+  const config = configFor(options);
+  assertSafe(config);
+  const home = join(config.home, 'demo');
   await stopOrphanedEngines(home);
   await rm(home, { recursive: true, force: true });
   const web = await startDemoWeb();
@@ -114,7 +117,7 @@ async function crawlDemoWeb(web: DemoWeb, config: AmbleConfig, options: DemoOpti
       writeErr(`The demo stays up at ${server?.url ?? uiUrl}. Press any key to stop it.`);
       await Promise.race([keyPress(), aborted(interrupts.first)]);
     }
-    await server?.stop();
+    await server?.stop(interrupts.second);
     for (const line of ['', ...nextSteps(config, uiUrl)]) write(line);
     return progress.status === 'Completed' && openPages(progress) === 0 ? EXIT.ok : EXIT.failed;
   });

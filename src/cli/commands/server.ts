@@ -1,6 +1,7 @@
 /** `amble server`: serves the dashboard and the API, without a worker. */
 import { BadInput } from '../../config/index.ts';
-import { assertSafe, isAddressTaken } from '../../server/listen.ts';
+import { isAddressTaken } from '../../server/listen.ts';
+import { assertSafe } from '../../server/safe-listen.ts';
 import { type CommonOptions, configForProcess } from '../common-options.ts';
 import { startDashboard } from '../connect/dashboard.ts';
 import { withSession } from '../connect/session.ts';
@@ -32,7 +33,7 @@ export async function serverCommand({
       writeErr('Others than this machine may open it; they are asked for the token.');
     writeErr('Press Ctrl-C to stop it.');
     await aborted(interrupts.first);
-    await server?.stop();
+    await server?.stop(interrupts.second);
     return EXIT.ok;
   });
 }

@@ -3,7 +3,7 @@ import type { AmbleConfig } from '../../config/index.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Engines } from '../../embedded/index.ts';
 import { resumeForgottenCrawls } from '../../operator/start-crawl.ts';
-import { assertSafe } from '../../server/listen.ts';
+import { assertSafe } from '../../server/safe-listen.ts';
 import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
 import { isTemporalUnavailable } from '../../temporal/connection.ts';
 import { type CommonOptions, configForProcess } from '../common-options.ts';
@@ -35,9 +35,9 @@ export async function upCommand({ listen, ...options }: UpOptions): Promise<Exit
     await resume();
     const leaving = new AbortController();
     engines.onTemporalRestart(() => void resumeAfterRestart(resume, leaving.signal));
-    return async () => {
+    return async (immediately) => {
       leaving.abort();
-      await server?.stop();
+      await server?.stop(immediately);
       await withdraw();
     };
   });

@@ -111,10 +111,13 @@ export async function withSession(
   return interrupts.second.aborted ? EXIT.interrupted : code;
 }
 
-/** Runs a worker until Ctrl-C. `onReady` is called once the worker runs; what it returns is called at the end. */
+/**
+ * Runs a worker until Ctrl-C. `onReady` is called once the worker runs; what it returns is called at the end, with a signal that is
+ * aborted if that must not take long.
+ */
 export async function serve(
   config: AmbleConfig,
-  onReady: (session: Session) => Promise<() => Promise<void>>,
+  onReady: (session: Session) => Promise<(immediately: AbortSignal) => Promise<void>>,
 ): Promise<ExitCode> {
   return withSession(config, { worker: 'stderr', endpoints: true }, async (session, interrupts) => {
     const cleanUp = await onReady(session);
@@ -124,7 +127,7 @@ export async function serve(
       writeErr('Stopping: waiting for fetches in progress. Press Ctrl-C again to stop immediately.');
       return EXIT.ok;
     } finally {
-      await cleanUp();
+      await cleanUp(interrupts.second);
     }
   });
 }

@@ -5,6 +5,7 @@ import { parsePattern } from '../../operator/exclude-orders.ts';
 import { findCrawl } from '../../storage/crawls.ts';
 import { previewExclude } from '../../storage/frontier/exclude.ts';
 import { readProgress } from '../../storage/reports/progress.ts';
+import { CRAWLS_CURSOR } from '../crawls-cursor.ts';
 import type { Api } from '../env.ts';
 import {
   CRAWL_ORDER_KINDS,
@@ -39,9 +40,21 @@ const list = createRoute({
   operationId: 'listCrawls',
   tags: ['crawls'],
   summary: 'List the crawls, unfinished ones first',
-  request: { query: z.object({ limit: z.coerce.number().int().min(1).max(MAX_CRAWLS).default(50) }) },
+  request: {
+    query: z.object({
+      limit: z.coerce.number().int().min(1).max(MAX_CRAWLS).default(50),
+      after: z
+        .string()
+        .regex(CRAWLS_CURSOR)
+        .optional()
+        .openapi({ description: '`next` of the part before.' }),
+    }),
+  },
   responses: {
-    200: { description: 'The crawls', ...json(z.object({ crawls: z.array(CrawlSchema) })) },
+    200: {
+      description: 'The crawls',
+      ...json(z.object({ crawls: z.array(CrawlSchema), next: z.string().nullable() })),
+    },
     ...problems(400, 503),
   },
 });
@@ -129,8 +142,9 @@ const exclude = createRoute({
 
 export function addCrawlRoutes(api: Api, services: Services): void {
   api.openapi(list, async (c) => {
-    const crawls = await loadOverview(services, c.req.valid('query').limit);
-    return c.json({ crawls: crawls.map(toCrawl) }, 200);
+    const { limit, after = null } = c.req.valid('query');
+    const { crawls, next } = await loadOverview(services, limit, after);
+    return c.json({ crawls: crawls.map(toCrawl), next }, 200);
   });
   api.openapi(start, async (c) => {
     const id = await startCrawl(services, c.req.valid('json'));

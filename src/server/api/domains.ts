@@ -1,7 +1,8 @@
 /** Domains: list, inspect, pause, resume, delay, reset. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { parseDomain, readDomainReport } from '../../operator/domains.ts';
-import { loadDomains } from '../domain-list.ts';
+import { listDomainsByName } from '../../storage/domains.ts';
+import { withThrottles } from '../domain-list.ts';
 import type { Api } from '../env.ts';
 import { DOMAIN_ORDER_KINDS, type DomainOrderKind, orderDomain, orderOrigin } from '../orders.ts';
 import { askTemporal, type Services } from '../services.ts';
@@ -20,17 +21,18 @@ const list = createRoute({
   path: '/domains',
   operationId: 'listDomains',
   tags: ['domains'],
-  summary: 'List the domains; paused, blocked and unreachable ones first, then the most recent',
+  summary: 'List the domains by name',
   request: {
     query: z.object({
       limit: z.coerce.number().int().min(1).max(MAX_DOMAINS).default(100),
-      find: z.string().max(300).optional().openapi({ description: 'A part of their names.' }),
+      find: z.string().max(300).default('').openapi({ description: 'A part of their names.' }),
+      after: z.string().max(300).default('').openapi({ description: '`next` of the part before.' }),
     }),
   },
   responses: {
     200: {
       description: 'The domains',
-      ...json(z.object({ domains: z.array(DomainSchema), more: z.int().min(0) })),
+      ...json(z.object({ domains: z.array(DomainSchema), next: z.string().nullable() })),
     },
     ...problems(400, 503),
   },
@@ -74,9 +76,12 @@ export function addDomainRoutes(api: Api, services: Services): void {
     return read ?? readDomainReport(services.db, null, domain);
   };
   api.openapi(list, async (c) => {
-    const { domains, more } = await loadDomains(services, c.req.valid('query'));
+    const query = c.req.valid('query');
+    const known = await listDomainsByName(services.db, query);
+    const domains = await withThrottles(services, known);
     const now = new Date();
-    return c.json({ domains: domains.map((domain) => toDomain(domain, now)), more }, 200);
+    const next = known.length < query.limit ? null : (known.at(-1)?.name ?? null);
+    return c.json({ domains: domains.map((domain) => toDomain(domain, now)), next }, 200);
   });
   api.openapi(inspect, async (c) => {
     const domain = parseDomain(c.req.valid('param').domain, services.config.politenessKey);

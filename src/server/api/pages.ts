@@ -1,5 +1,6 @@
 /** Pages with their attempts: of a crawl, a part at a time, or one by its URL. */
 import { createRoute, z } from '@hono/zod-openapi';
+import { parseDomain } from '../../operator/domains.ts';
 import { UnknownCrawl } from '../../operator/errors.ts';
 import { findCrawl } from '../../storage/crawls.ts';
 import { findListedPage, listPages } from '../../storage/reports/page-list.ts';
@@ -54,13 +55,14 @@ const find = createRoute({
   },
 });
 
-export function addPageRoutes(api: Api, { db }: Services): void {
+export function addPageRoutes(api: Api, { db, config }: Services): void {
   api.openapi(list, async (c) => {
     const { crawl } = c.req.valid('param');
-    const { limit, after, ...filter } = c.req.valid('query');
+    const { limit, after, status, domain: typed } = c.req.valid('query');
+    const domain = typed === undefined ? undefined : parseDomain(typed, config.politenessKey);
     if ((await findCrawl(db, crawl)) === null) throw new UnknownCrawl(crawl);
     const cursor = after === undefined ? undefined : new Uint8Array(Buffer.from(after, 'hex'));
-    const { pages, next } = await listPages(db, crawl, { ...filter, after: cursor }, limit);
+    const { pages, next } = await listPages(db, crawl, { status, domain, after: cursor }, limit);
     return c.json(
       { pages: pages.map(toPage), next: next === null ? null : Buffer.from(next).toString('hex') },
       200,

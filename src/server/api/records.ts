@@ -1,6 +1,7 @@
 /** Orders on record, and the health of the installation. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { packageVersion } from '../../core/package-root.ts';
+import { parseDomain } from '../../operator/domains.ts';
 import { hasWorker } from '../../operator/has-worker.ts';
 import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
 import { listOrders } from '../../storage/orders.ts';
@@ -70,7 +71,7 @@ export function addRecordRoutes(api: Api, services: Services): void {
     const { crawl, domain, limit, after } = c.req.valid('query');
     const filter = {
       ...(crawl !== undefined && { crawlId: crawl }),
-      ...(domain !== undefined && { domain }),
+      ...(domain !== undefined && { domain: parseDomain(domain, config.politenessKey) }),
       ...(after !== undefined && { before: parseOrdersCursor(after) }),
     };
     const found = await listOrders(db, filter, limit);

@@ -70,6 +70,11 @@ export function Page({ c, title, path, views, children }: PageProps) {
                 </form>
               </search>
             )}
+            {views.length > 0 && c.get('operator') !== undefined && (
+              <form method="post" action="/logout">
+                <button type="submit">Log out</button>
+              </form>
+            )}
           </header>
           {children}
         </body>
@@ -98,15 +103,16 @@ export interface MainProps {
   /** When the data was loaded, if it cannot be loaded again now. */
   staleSince: Date | null;
   now: Date;
-  isPublic: boolean;
+  /** Open browsers get it again whenever it changes. */
+  isLive: boolean;
   children?: Child;
 }
 
-/** The part of a page that an open browser gets again whenever it changes. */
-export function Main({ outages, stop, staleSince, now, isPublic, children }: MainProps) {
+/** Whatever a page shows, it says what is missing and whether everything is stopped. */
+export function Main({ outages, stop, staleSince, now, isLive, children }: MainProps) {
   return (
     <main id="main">
-      <div id="outages" data-live={isPublic ? undefined : true}>
+      <div id="outages" data-live={isLive ? true : undefined}>
         {stop !== null && (
           <div class="notice bad banner" role="alert">
             <span>

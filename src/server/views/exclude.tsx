@@ -16,6 +16,7 @@ interface Exclude {
 
 export const excludeView = defineView<Exclude>({
   path: '/crawls/:crawl/exclude',
+  isLive: false,
   title: ({ crawl }) => `Exclude · ${crawl}`,
   async load({ services: { db }, params: { crawl = '' }, query }) {
     if ((await findCrawl(db, crawl)) === null) return null;

@@ -4,13 +4,14 @@ import { CrawlActions } from '../html/actions.tsx';
 import { OrderForm } from '../html/orders.tsx';
 import { Ago, Badge, Count, CrawlLink, FromWeb, Live, Share, Table } from '../html/parts.tsx';
 import { Sparkline } from '../html/sparkline.tsx';
-import { loadOverview, type NowCrawl } from '../overview.ts';
+import { type CrawlList, loadOverview, type NowCrawl } from '../overview.ts';
 import { defineView } from '../view.ts';
 import { CRAWL_TONES, Figure, SumFigures } from './crawl-status.tsx';
 
-interface Now {
+interface Now extends CrawlList {
   at: Date;
-  crawls: NowCrawl[];
+  /** `next` of the part of the list before this one. null: this is the first. */
+  after: string | null;
 }
 
 const MAX_CRAWLS = 50;
@@ -19,10 +20,11 @@ export const nowView = defineView<Now>({
   path: '/now',
   nav: 'Now',
   title: () => 'Now',
-  async load({ services, now }) {
-    return { at: now, crawls: await loadOverview(services, MAX_CRAWLS) };
+  async load({ services, query, now }) {
+    const after = query.get('after');
+    return { at: now, after, ...(await loadOverview(services, MAX_CRAWLS, after)) };
   },
-  render({ crawls }, now) {
+  render({ crawls, after, next }, now) {
     const open = crawls.filter(({ finishedAt }) => finishedAt === null);
     const ended = crawls.filter(({ finishedAt }) => finishedAt !== null);
     return (
@@ -42,7 +44,7 @@ export const nowView = defineView<Now>({
           </details>
         </div>
         <Live id="running">
-          {open.length === 0 && <p class="empty">No crawl is running.</p>}
+          {open.length === 0 && after === null && <p class="empty">No crawl is running.</p>}
           {open.map((crawl) => (
             <OpenCrawl crawl={crawl} now={now} />
           ))}
@@ -85,6 +87,9 @@ export const nowView = defineView<Now>({
               ]}
             />
           )}
+        </Live>
+        <Live id="more">
+          {next !== null && <a href={`/now?${new URLSearchParams({ after: next })}`}>More crawls</a>}
         </Live>
       </>
     );

@@ -1,5 +1,6 @@
 /** Orders: who changed what, when, how and why. */
 
+import { parseDomain } from '../../operator/domains.ts';
 import { listOrders, type RecordedOrder } from '../../storage/orders.ts';
 import { Ago, CrawlLink, FromWeb, Live, Table } from '../html/parts.tsx';
 import { nextOrders, parseOrdersCursor } from '../orders-cursor.ts';
@@ -19,8 +20,9 @@ export const ordersView = defineView<Orders>({
   path: '/orders',
   nav: 'Orders',
   title: () => 'Orders',
-  async load({ services: { db }, query }) {
-    const [crawl, domain, after] = ['crawl', 'domain', 'after'].map((name) => query.get(name) || null);
+  async load({ services: { db, config }, query }) {
+    const [crawl, typed, after] = ['crawl', 'domain', 'after'].map((name) => query.get(name)?.trim() || null);
+    const domain = typed && parseDomain(typed, config.politenessKey);
     const filter = {
       ...(crawl && { crawlId: crawl }),
       ...(domain && { domain }),

@@ -17,7 +17,9 @@ export function periodOf(query: URLSearchParams, now: Date): { from: Date; until
 
 function dateIn(text: string | null): Date | null {
   const date = new Date(text ?? '');
-  return Number.isNaN(date.getTime()) ? null : date;
+  if (Number.isNaN(date.getTime())) return null;
+  // Postgres knows no dates as early as JavaScript does, and there was no web before.
+  return date.getTime() < 0 ? new Date(0) : date;
 }
 
 /** The same proof at any later time: the period is part of the address. */

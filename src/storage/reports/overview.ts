@@ -50,10 +50,25 @@ const COLUMNS = Prisma.sql`
   id, status::text AS status, reason, created_at AS "createdAt", finished_at AS "finishedAt", settings,
   extract(epoch FROM now() - created_at)::float8 AS "ageS"`;
 
+/** Where a part of the list of crawls ends. */
+export interface CrawlPlace extends Pick<CrawlOverview, 'id' | 'createdAt'> {
+  ended: boolean;
+}
+
 /** Unfinished crawls first, then the newest. */
-export async function readOverview(db: Database, limit: number): Promise<CrawlOverview[]> {
+export async function readOverview(
+  db: Database,
+  limit: number,
+  after: CrawlPlace | null = null,
+): Promise<CrawlOverview[]> {
+  const isLater =
+    after === null
+      ? Prisma.sql`true`
+      : Prisma.sql`(finished_at IS NOT NULL) >= ${after.ended} AND
+          ((finished_at IS NOT NULL) > ${after.ended} OR (created_at, id) < (${after.createdAt}, ${after.id}))`;
   const crawls = await db.$queryRaw<CrawlRow[]>`
-    SELECT ${COLUMNS} FROM crawls ORDER BY finished_at IS NOT NULL, created_at DESC LIMIT ${limit}`;
+    SELECT ${COLUMNS} FROM crawls WHERE ${isLater}
+    ORDER BY finished_at IS NOT NULL, created_at DESC, id DESC LIMIT ${limit}`;
   return describe(db, crawls);
 }
 

@@ -1,9 +1,10 @@
 /** The pages of a crawl with their attempts, a part at a time. */
 import { BadInput } from '../../core/errors.ts';
 import type { PageStatus } from '../../core/outcome.ts';
-import { normaliseUrl, urlHash } from '../../urls/index.ts';
+import { normaliseUrl } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
+import { findPage } from './find-page.ts';
 
 export interface PageFilter {
   status?: PageStatus | undefined;
@@ -57,11 +58,6 @@ export async function findListedPage(
 ): Promise<ListedPage | null> {
   const normalised = normaliseUrl(rawUrl);
   if (!normalised.ok) throw new BadInput(`Invalid URL: ${normalised.reason}.`);
-  // Starts from the crawls, because the hash is indexed only together with its crawl.
-  const [found] = await db.$queryRaw<{ id: bigint }[]>`
-    SELECT page.id FROM crawls crawl
-    JOIN pages page ON page.crawl_id = crawl.id AND page.url_hash = ${new Uint8Array(urlHash(normalised.url))}
-    ${crawlId === undefined ? Prisma.empty : Prisma.sql`WHERE crawl.id = ${crawlId}`}
-    ORDER BY crawl.created_at DESC LIMIT 1`;
-  return found ? db.page.findUnique({ where: { id: found.id }, include: WITH_ATTEMPTS }) : null;
+  const found = await findPage(db, rawUrl, crawlId);
+  return found && db.page.findUnique({ where: { id: found.id }, include: WITH_ATTEMPTS });
 }

@@ -1,10 +1,11 @@
 /** Everything the tables know about one page: its status, the pages before it in the queue, its attempts. */
-import { normaliseUrl, originOf, urlHash } from '../../urls/index.ts';
+import { originOf } from '../../urls/index.ts';
 import { type CrawlRecord, toSettings } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import type { Page, PageCrawl } from '../generated/client.ts';
 import { type RecordedOrder, readPauseOrder } from '../orders.ts';
 import { readStop } from '../stop.ts';
+import { findPage } from './find-page.ts';
 
 const SHOWN = {
   id: true,
@@ -66,9 +67,11 @@ export interface PageReport {
 
 /** From the newest crawl that has it, unless one is given. null: no crawl has it. */
 export async function readPage(db: Database, rawUrl: string, crawlId?: string): Promise<PageReport | null> {
-  const { page, alsoIn } = (await findPage(db, rawUrl, crawlId)) ?? {};
+  const located = await findPage(db, rawUrl, crawlId);
+  const page = located && (await db.page.findUnique({ where: { id: located.id }, select: SHOWN }));
   const found = page && (await readReportedCrawl(db, page));
-  if (!page || !alsoIn || !found) return null;
+  if (!located || !page || !found) return null;
+  const { alsoIn } = located;
   const { crawl, maxRedirects } = found;
   const [attempts, before, robotsTrouble, chain] = await Promise.all([
     readAttempts(db, page.id),
@@ -107,43 +110,6 @@ async function readReportedCrawl(
     budget: row.maxPages === null ? null : { maxPages: row.maxPages, reserved: row.pagesReserved },
   };
   return { crawl, maxRedirects };
-}
-
-async function findPage(
-  db: Database,
-  rawUrl: string,
-  crawlId: string | undefined,
-): Promise<{ page: ReportedPage; alsoIn: string[] } | null> {
-  const names = await namesOf(db, rawUrl);
-  // Starts from the crawls, because the hash is indexed only together with its crawl.
-  const found = await db.$queryRaw<{ id: bigint; crawl_id: string }[]>`
-    SELECT page.id, page.crawl_id
-    FROM unnest(${names.map(({ crawlId }) => crawlId)}::text[], ${names.map(({ hash }) => hash)}::text[])
-         WITH ORDINALITY AS name (crawl_id, hash, place)
-    JOIN pages page ON page.crawl_id = name.crawl_id AND page.url_hash = decode(name.hash, 'hex')
-    ORDER BY name.place`;
-  const rows = found.filter((row, at) => found.findIndex((one) => one.crawl_id === row.crawl_id) === at);
-  const chosen = rows.find((row) => crawlId === undefined || row.crawl_id === crawlId);
-  const page = chosen && (await db.page.findUnique({ where: { id: chosen.id }, select: SHOWN }));
-  if (!page) return null;
-  return { page, alsoIn: rows.map((row) => row.crawl_id).filter((id) => id !== page.crawlId) };
-}
-
-/**
- * The forms in which each crawl may have stored the URL, newest crawl first: normalised by its own rules, and, because the
- * target of a redirect is stored as it was sent, by the URL standard alone.
- */
-async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string; hash: string }[]> {
-  const crawls = await db.crawl.findMany({
-    orderBy: { createdAt: 'desc' },
-    select: { id: true, settings: true },
-  });
-  return crawls.flatMap(({ id: crawlId, settings }) => {
-    const { urls } = toSettings(settings);
-    const names = [normaliseUrl(rawUrl, undefined, urls), normaliseUrl(rawUrl)];
-    const hashes = names.flatMap((name) => (name.ok ? [Buffer.from(urlHash(name.url)).toString('hex')] : []));
-    return [...new Set(hashes)].map((hash) => ({ crawlId, hash }));
-  });
 }
 
 /** More would only be read to be counted. */
