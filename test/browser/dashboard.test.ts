@@ -86,7 +86,7 @@ test('a server with a token asks for it on localhost too, once, and for a name f
       await page.getByLabel('Your name').fill('Anna Müller');
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByRole('button', { name: 'Pause browser-slow' }).click();
-      await page.getByText('It is paused by Anna Müller (dashboard).').waitFor();
+      await page.getByText('Paused by Anna Müller (dashboard).').waitFor();
       await page.getByRole('button', { name: 'Resume browser-slow' }).click();
       await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
     });
@@ -107,16 +107,36 @@ test('an open page follows the crawl without being loaded again', async () => {
   });
 });
 
+test('a live update keeps buttons, open details, focus and what is being typed', async () => {
+  await open('/crawls/browser-slow', DESKTOP, async (page) => {
+    const reason = page.getByLabel('Reason: Pause browser-slow');
+    await page.locator('#cancel summary').click();
+    await reason.pressSequentially('half a ');
+    await page.evaluate('window.button = document.querySelector("[aria-label=\'Pause browser-slow\']")');
+    const done = page.locator('dd').nth(1);
+    for (let updates = 0; updates < 2; updates += 1) {
+      const before = await done.textContent();
+      await expect.poll(() => done.textContent(), { timeout: 15_000 }).not.toBe(before);
+    }
+    expect(await page.evaluate('window.button.isConnected')).toBe(true);
+    expect(await page.getByRole('button', { name: 'End browser-slow for good' }).isVisible()).toBe(true);
+    await page.keyboard.type('reason');
+    expect(await reason.inputValue()).toBe('half a reason');
+  });
+});
+
 test.each([
   ['with JavaScript', DESKTOP],
   ['without JavaScript', { ...PHONE, javaScriptEnabled: false }],
 ])('a crawl is paused and resumed by its buttons %s', async (_, options) => {
   await open('/now', options, async (page) => {
     const statusOf = async () => (await amble.db.crawl.findUnique({ where: { id: 'browser-slow' } }))?.status;
+    await page.getByLabel('Give a reason: Pause browser-slow').click();
+    await page.getByRole('textbox', { name: 'Reason: Pause browser-slow' }).fill('a test');
     await page.getByRole('button', { name: 'Pause browser-slow' }).click();
     await page.getByRole('button', { name: 'Resume browser-slow' }).waitFor();
     expect(await statusOf()).toBe('Paused');
-    expect(await page.getByText('It is paused by an operator (dashboard).').count()).toBe(1);
+    expect(await page.getByText('Paused by an operator (dashboard): a test.').count()).toBe(1);
     await page.getByRole('button', { name: 'Resume browser-slow' }).click();
     await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
     expect(await statusOf()).toBe('Running');
@@ -141,9 +161,22 @@ test('failed pages are retried by their cause, and URLs excluded, after a previe
   await expect.poll(() => amble.db.page.count({ where: rejected })).toBeGreaterThan(0);
 });
 
-test('a domain is paused and resumed by its buttons', async () => {
+test('a crawl is paused on its own page, with a reason', async () => {
+  await open('/crawls/browser-slow', PHONE, async (page) => {
+    await page.getByLabel('Reason: Pause browser-slow').fill('on its own page');
+    await page.getByRole('button', { name: 'Pause browser-slow' }).click();
+    await page.getByText('Paused by an operator (dashboard): on its own page.').waitFor();
+    await page.getByRole('button', { name: 'Resume browser-slow' }).click();
+    await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
+  });
+});
+
+test.each([
+  ['in the list', () => '/domains'],
+  ['on its own page', () => `/domains/${web.name('site')}`],
+])('a domain is paused and resumed by its buttons %s', async (_, path) => {
   const domain = web.name('site');
-  await open('/domains', DESKTOP, async (page) => {
+  await open(path(), DESKTOP, async (page) => {
     await page.getByRole('button', { name: `Pause ${domain}` }).click();
     await page.getByRole('button', { name: `Resume ${domain}` }).waitFor();
     expect((await amble.db.domain.findUnique({ where: { name: domain } }))?.paused).toBe(true);
