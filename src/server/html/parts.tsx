@@ -103,11 +103,14 @@ export function Table<Row>({
   caption,
   columns,
   rows,
+  rowId,
   empty,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
+  /** For rows that change their places: an open page that is brought up to date moves them with what is typed in them. */
+  rowId?(row: Row): string;
   /** Shown instead of a table without rows. */
   empty: string;
 }) {
@@ -127,7 +130,7 @@ export function Table<Row>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr>
+            <tr id={rowId?.(row)}>
               {columns.map(({ cell, numeric, head }) => (
                 <td class={numeric ? 'numeric' : undefined} data-head={head}>
                   {cell(row)}

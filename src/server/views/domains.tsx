@@ -49,6 +49,7 @@ export const domainsView = defineView<Domains>({
           <Table
             caption="Domains"
             rows={domains}
+            rowId={({ domain }) => `domain-${domain}`}
             empty={
               find === ''
                 ? 'No domains yet; a crawl adds the domains it visits.'

@@ -54,6 +54,7 @@ export const ordersView = defineView<Orders>({
           <Table
             caption="Orders, the latest first"
             rows={orders}
+            rowId={({ id }) => `order-${id}`}
             empty="No orders on record."
             columns={[
               { head: 'When', cell: ({ givenAt }) => <Ago at={givenAt} now={now} /> },
