@@ -230,7 +230,10 @@ test('Health names a crawl that is stalled, and that its domain is paused', asyn
     await db.page.create({
       data: { crawlId: 'silent', url, urlHash: Buffer.from(url), domain: 'silent.test' },
     });
-    expect(await read('/health')).toContain('silent is stalled: no page for 25 min while 1 page is due');
+    const stalled = 'silent is stalled: no page for 25 min while 1 page is due';
+    expect(await read('/health')).toContain(stalled);
+    await db.page.updateMany({ where: { crawlId: 'silent' }, data: { status: 'Queued' } });
+    expect(await read('/health')).toContain(stalled);
     await db.domain.create({ data: { name: 'silent.test', paused: true } });
     expect(await read('/health')).toMatch(/silent is stalled: [^.]* due; 1 domain paused\./);
   } finally {
