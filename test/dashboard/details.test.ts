@@ -10,11 +10,20 @@ import { type Dashboard, openDashboard } from './support.ts';
 const HOSTILE = '</title><script>alert(1)</script>\u202Eright to left\u0007';
 const ROBOTS = 'User-agent: *\nDisallow: /private\nCrawl-delay: 0.2\n# <script>alert(2)</script>\u202E\n';
 
+/** In windows-1251, with the ends of lines and the tabs that hand-written pages have. */
+const CYRILLIC = Buffer.concat([
+  Buffer.from(`<title>${HOSTILE.replaceAll('<', '&lt;')}</title>\r\n<p>\r\n\t`),
+  Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]),
+  Buffer.from(`\tx\r\n</p><!--${'x'.repeat(20_000)}-->`),
+]);
+
 function site(path: string) {
   if (path === '/robots.txt') return { body: ROBOTS };
   if (path === '/') return { body: links('/1', '/old', '/gone', '/private', 'http://elsewhere.test/') };
   if (path === '/old') return { status: 301, headers: { location: '/1' } };
   if (path === '/gone') return { status: 404 };
+  if (path === '/1')
+    return { headers: { 'content-type': 'text/html; charset=windows-1251' }, body: CYRILLIC };
   return { body: `<title>${HOSTILE.replaceAll('<', '&lt;')}${'x'.repeat(10_000)}</title><p>${HOSTILE}</p>` };
 }
 
@@ -131,6 +140,13 @@ describe('a page', () => {
     expect(html).toMatch(/Links to it[\s\S]*<a href="[^"]*">.*<bdi class="web">http[^<]*\/<\/bdi>/);
     expect(html).toContain('&lt;/title&gt;&lt;script&gt;alert(1)');
     expectHarmless(html);
+  });
+
+  test('shows its body in its own encoding, line by line, with its tabs as spaces', async () => {
+    const html = await find('/1');
+    expect(html).toContain('<bdi class="web">&lt;p&gt;</bdi>\n<bdi class="web">    Привет  x</bdi>\n');
+    expect(html).toContain('first 16 KiB');
+    expect(html).not.toMatch(/\\u000[9ad]/);
   });
 
   test('shows its redirects and why it failed', async () => {

@@ -29,6 +29,29 @@ export function FromWeb({ text, max = 300 }: { text: string; max?: number }) {
   );
 }
 
+/** A text of a site, one element a line, so that a line cannot change how the next one is shown. */
+export function Lines({ text, max }: { text: string; max: number }) {
+  return (
+    <>
+      {text.split(/\r\n?|\n/).map((line) => (
+        <>
+          <FromWeb text={expandTabs(line)} max={max} />
+          {'\n'}
+        </>
+      ))}
+    </>
+  );
+}
+
+const TAB_WIDTH = 4;
+
+/** With spaces up to the next tab stop: the tab itself counts as a control character. */
+export function expandTabs(line: string): string {
+  return line.replaceAll(/([^\t]*)\t/g, (_, before: string) =>
+    before.padEnd(TAB_WIDTH * (Math.floor(before.length / TAB_WIDTH) + 1)),
+  );
+}
+
 export function crawlAddress(id: string): string {
   return `/crawls/${encodeURIComponent(id)}`;
 }
