@@ -1,4 +1,6 @@
 /** A crawl, a domain and a page in detail, with what hostile sites write. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../src/server/app.tsx';
@@ -233,6 +235,15 @@ test('Health lists the worker, the task queues and what they depend on', async (
   expect(health.workers).toMatchObject([{ identity: expect.stringMatching(`^${process.pid}@`) }]);
   expect(health.backlog).toHaveLength(3);
   expect(await read('/health')).toContain('Content store');
+});
+
+test('Health shows the free space of a content store that is not made yet', async () => {
+  const Store = z.object({ contentStore: z.object({ freeBytes: z.number().nullable() }) });
+  const contentStore = { kind: 'directory', path: join(tmpdir(), 'amble-none', 'content') } as const;
+  const missing = openDashboard({ ...amble, config: { ...amble.config, contentStore } });
+  expect(
+    Store.parse(await (await missing.get('/health.json')).json()).contentStore.freeBytes,
+  ).toBeGreaterThan(0);
 });
 
 test('Health names a crawl that is stalled, and that its domain is paused', async () => {
