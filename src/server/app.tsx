@@ -13,6 +13,7 @@ import { Page } from './html/layout.tsx';
 import { FromWeb } from './html/parts.tsx';
 import { LiveFeeds } from './live.ts';
 import { serveMetrics } from './metrics.ts';
+import { rememberName } from './operator-name.tsx';
 import { rateLimit } from './rate-limit.ts';
 import { serveViews } from './serve-view.tsx';
 import type { Services } from './services.ts';
@@ -43,6 +44,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   const app = new Hono<Env>();
   addGuards(app, hosts);
   if (token !== null) requireToken(app, token);
+  else if (!botOnly) rememberName(app, views);
   serveAssets(app);
   serveHealth(app, services);
   app.get('/', (c) => c.redirect(botOnly ? '/bot' : '/now', 302));

@@ -72,6 +72,17 @@ export function Page({ c, title, path, views, children }: PageProps) {
             )}
           </header>
           {children}
+          {views.length > 0 && (
+            <footer>
+              Your orders are recorded as by {c.get('operator') ?? 'an operator'}.
+              {c.get('namesItself') && (
+                <>
+                  {' '}
+                  <a href="/name">Change name</a>
+                </>
+              )}
+            </footer>
+          )}
         </body>
       </html>
     </>
