@@ -90,7 +90,7 @@ function Login({ c, wrong }: { c: Context<Env>; wrong: boolean }) {
         <h1>Log in</h1>
         {wrong && (
           <p class="notice bad" role="alert">
-            That is not the token.
+            Wrong token.
           </p>
         )}
         <form method="post" action="/login" class="stack">

@@ -43,14 +43,17 @@ function addressOf(path: string): string {
   return path === '/page' ? `/page?url=${encodeURIComponent(web.url('hostile', HOSTILE_PATH))}` : filled;
 }
 
-const SCREENS = { 'a desktop, light': DESKTOP, 'a phone, dark': PHONE };
+const SCREENS = { 'a desktop': DESKTOP, 'a phone': PHONE };
 
 test.each(
   VIEWS.flatMap(({ path }) => Object.entries(SCREENS).map(([name, options]) => ({ path, name, options }))),
-)('$path on $name is usable by everybody and harmless', async ({ path, options }) => {
+)('$path on $name, light and dark, is usable by everybody and harmless', async ({ path, options }) => {
   await open(addressOf(path), options, async (page) => {
     expect(await page.locator('h1').count()).toBe(1);
-    expect(await seriousViolations(page)).toEqual([]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await seriousViolations(page)).toEqual([]);
+    }
     expect(await overflow(page)).toBe(0);
     expect(await page.locator('main script, main img[src=x]').count()).toBe(0);
   });
@@ -95,6 +98,20 @@ test('a server with a token asks for it on localhost too, once, and for a name f
   }
 });
 
+test('without a token, a browser may give a name for the record', async () => {
+  await open('/now', PHONE, async (page) => {
+    await page.getByRole('link', { name: 'Change name' }).click();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByLabel('Your name').fill('Anna Müller');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Your orders are recorded as by Anna Müller.').waitFor();
+    await page.getByRole('button', { name: 'Pause browser-slow' }).click();
+    await page.getByText('Paused by Anna Müller (dashboard).').waitFor();
+    await page.getByRole('button', { name: 'Resume browser-slow' }).click();
+    await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
+  });
+});
+
 test('an open page follows the crawl without being loaded again', async () => {
   await open('/now', DESKTOP, async (page) => {
     await page.evaluate('window.loadedOnce = true');
@@ -119,7 +136,7 @@ test('a live update keeps buttons, open details, focus and what is being typed',
       await expect.poll(() => done.textContent(), { timeout: 15_000 }).not.toBe(before);
     }
     expect(await page.evaluate('window.button.isConnected')).toBe(true);
-    expect(await page.getByRole('button', { name: 'End browser-slow for good' }).isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Cancel crawl browser-slow' }).isVisible()).toBe(true);
     await page.keyboard.type('reason');
     expect(await reason.inputValue()).toBe('half a reason');
   });
@@ -200,8 +217,8 @@ test('a crawl is started by the form, which shows the same command, and cancelle
     await expect.poll(() => amble.db.page.count({ where: fetched }), { timeout: 20_000 }).toBeGreaterThan(0);
     await page.reload();
     await page.locator('#cancel summary').click();
-    await page.getByLabel('Reason: End browser-started for good').fill('a test');
-    await page.getByRole('button', { name: 'End browser-started for good' }).click();
+    await page.getByLabel('Reason: Cancel crawl browser-started').fill('a test');
+    await page.getByRole('button', { name: 'Cancel crawl browser-started' }).click();
     await page.getByText('Cancelled', { exact: true }).waitFor({ timeout: 20_000 });
   });
   const order = await amble.db.order.findFirst({ where: { crawlId: 'browser-started', kind: 'cancel' } });

@@ -93,7 +93,13 @@ describe('a crawl', () => {
 
   test('shows causes, links and settings, and a picture with a text for it', async () => {
     const html = await read(`/crawls/${crawlId}`);
-    for (const shown of ['status 404', 'disallowed by robots.txt', 'out of scope', 'smallweb'])
+    for (const shown of [
+      '5 pages; not crawled: 1 blocked by robots.txt',
+      'status 404',
+      'disallowed by robots.txt',
+      'out of scope',
+      'smallweb',
+    ])
       expect(html).toContain(shown);
     expect(html).toMatch(/<svg class="chart"[^>]* role="img" aria-label="5 pages found and 5 done in [^"]+"/);
     expect((await dashboard.get('/crawls/nobody')).status).toBe(404);
@@ -119,6 +125,41 @@ describe('a domain', () => {
     expect(await read('/domains?find=_')).toContain('No domain has &quot;_&quot; in its name.');
   });
 
+  test('lists what was impolite, the worst first', async () => {
+    const start = Date.now() - 60_000;
+    const request = (ms: number) => ({
+      ...{ leaseId: `rude/${ms}`, domain: 'rude.test', crawlId, pageId: 1n, purpose: 'robots' as const },
+      ...{
+        url: `http://rude.test/${ms}`,
+        startedErrorMs: 0,
+        minGapMs: 1_000,
+        durationMs: 20,
+        statusCode: 200,
+      },
+      ...{ startedAt: new Date(start + ms), sentAt: new Date(start + ms) },
+      ...{ address: '192.0.2.1', addressBlock: '192.0.2.1' },
+    });
+    await amble.db.domain.create({ data: { name: 'rude.test' } });
+    await amble.db.request.createMany({ data: [0, 900, 1_200].map(request) });
+    const html = await read('/domains/rude.test');
+    expect(html).toContain('Not polite: 2 violations');
+    expect(html).toMatch(/rude\.test: 0\.300 s, but 1\.000 s was required[\s\S]*0\.900 s/);
+    expect(html).toMatch(
+      /role="img" aria-label="The gaps before the last 3 requests; 2 shorter than required."/,
+    );
+  });
+
+  test('with a single failure is not shown as down', async () => {
+    const outage = { since: Date.now(), until: Date.now() + 60_000, error: 'refused', validFrom: 0 };
+    const outages = (failures: number) => ({ 'http://once.test': { ...outage, failures } });
+    await amble.db.domain.create({ data: { name: 'once.test', outages: outages(0) } });
+    for (const path of ['/domains?find=once', '/domains/once.test'])
+      expect(await read(path)).toContain('<span class="badge quiet">idle</span>');
+    await amble.db.domain.update({ where: { name: 'once.test' }, data: { outages: outages(2) } });
+    for (const path of ['/domains?find=once', '/domains/once.test'])
+      expect(await read(path)).toContain('<span class="badge bad">down until');
+  });
+
   test('shows how its robots.txt changed', async () => {
     const origin = new URL(url('/')).origin;
     const body = ROBOTS.replace('/private', '/secret');
@@ -126,6 +167,21 @@ describe('a domain', () => {
     const html = await read(`/domains/${web.name('site')}`);
     expect(html).toMatch(/class="removed">[^<]*<bdi class="web">Disallow: \/private/);
     expect(html).toMatch(/class="added">[^<]*<bdi class="web">Disallow: \/secret/);
+  });
+});
+
+test('a domain, a retry and an exclusion have twins in JSON', async () => {
+  const twin = async (path: string): Promise<unknown> => JSON.parse(await read(path));
+  expect(await twin(`/domains/${web.name('site')}.json`)).toMatchObject({
+    domain: web.name('site'),
+    proof: { requests: 5, violationCount: 0 },
+    violations: [],
+  });
+  const preview = { pages: 1, samples: [{ url: url('/gone') }] };
+  expect(await twin(`/crawls/${crawlId}/retry.json?cause=status%2F404`)).toMatchObject({ preview });
+  expect(await twin(`/crawls/${crawlId}/exclude.json?pattern=%2F1`)).toMatchObject({
+    pattern: '/1',
+    preview: { examples: [] },
   });
 });
 

@@ -1,4 +1,5 @@
 /** Views on a real crawl, as programs and browsers without a script get them. */
+import { createHash } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -27,6 +28,8 @@ const NowJson = z.object({
     }),
   ),
 });
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 let amble: Amble;
 let dashboard: Dashboard;
@@ -166,18 +169,27 @@ test('a crawl whose only domain is paused says so, also before anything was coun
     data: { id: 'views-held', seeds: [], settings: crawl.settings ?? {}, scopeHosts: [] },
   });
   await db.domain.create({ data: { name: 'held.test', paused: true } });
+  const unreachable = Connection.lazy({ address: '127.0.0.1:1' });
   await amble.client.workflow.start('Crawl', { taskQueue: 'nobody', args: [], workflowId: 'views-held' });
   try {
     const url = 'http://held.test/';
     await db.page.create({
-      data: { crawlId: 'views-held', url, urlHash: Buffer.from(url), domain: 'held.test' },
+      data: { crawlId: 'views-held', url, urlHash: sha256(url), domain: 'held.test' },
     });
+    await db.order.create({
+      data: { id: 'held', kind: 'pause', domain: 'held.test', channel: 'cli', givenBy: 'Anna', effect: 'x' },
+    });
+    const path = `/page?url=${encodeURIComponent(url)}`;
+    const withoutTemporal = openDashboard(amble, { client: new Client({ connection: unreachable }) });
+    for (const one of [dashboard, withoutTemporal])
+      expect(await (await one.get(path)).text()).toContain('the domain is paused by Anna (cli).');
     const heldBackBy = async () => (await readNow()).find(({ id }) => id === 'views-held')?.heldBackBy;
     expect(await heldBackBy()).toBe('1 domain paused by an operator.');
     await amble.client.workflow.getHandle('views-held').terminate();
     expect(await heldBackBy()).toBe('It is stalled: its workflow is terminated.');
     expect(await (await dashboard.get('/crawls/views-held')).text()).toContain('It is stalled');
   } finally {
+    await unreachable.close();
     await db.crawl.delete({ where: { id: 'views-held' } });
   }
 });

@@ -77,7 +77,7 @@ export const crawlView = defineView<CrawlPage>({
           <h2>Causes of failure</h2>
           <CauseTable crawl={progress.crawl} causes={report.causes} now={now} />
           <h2>Links by result</h2>
-          <LedgerTable ledger={report.ledger} />
+          <LedgerTable report={report} />
         </Live>
         <h2>Settings</h2>
         <SettingsFacts report={report} />
