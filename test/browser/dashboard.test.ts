@@ -100,11 +100,11 @@ test('a server with a token asks for it on localhost too, once, and for a name f
 
 test('without a token, a browser may give a name for the record', async () => {
   await open('/now', PHONE, async (page) => {
-    await page.getByRole('link', { name: 'Change name' }).click();
+    await page.getByRole('link', { name: 'Add your name' }).click();
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByLabel('Your name').fill('Anna Müller');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Your orders are recorded as by Anna Müller.').waitFor();
+    await page.getByText('You give orders as Anna Müller.').waitFor();
     await page.getByRole('button', { name: 'Pause browser-slow' }).click();
     await page.getByText('Paused by Anna Müller (dashboard).').waitFor();
     await page.getByRole('button', { name: 'Resume browser-slow' }).click();
