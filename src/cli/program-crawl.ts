@@ -26,7 +26,7 @@ export function addCrawlCommand(command: DefineCommand, onExit: OnExit): void {
     )
     .option('--max-pages <n>', 'fetch at most this many pages')
     .option('--max-pages-per-domain <n>', 'add at most this many pages of one domain to the crawl')
-    .option('--max-depth <n>', 'follow links at most this many steps away from a start URL')
+    .option('--max-depth <n>', 'follow links at most this many steps away from a seed')
     .option('--sitemaps', 'also crawl the pages listed in the sitemaps of the start hosts')
     .option(
       '--scope <scope>',

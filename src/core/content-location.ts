@@ -16,3 +16,6 @@ export interface S3Location {
 export function describeContentLocation(location: ContentLocation): string {
   return location.kind === 'directory' ? location.path : `s3://${location.bucket}/${location.prefix}`;
 }
+
+/** Its name among the dependencies that workers report. */
+export const CONTENT_STORE = 'Content store';

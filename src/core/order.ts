@@ -33,7 +33,7 @@ export interface CarriedOut extends OperatorOrder {
   effect: string;
 }
 
-export const NO_EFFECT = 'nothing: it was so already';
+export const NO_EFFECT = 'no change';
 
 const MAX_REASON_LENGTH = 500;
 export const MAX_NAME_LENGTH = 100;

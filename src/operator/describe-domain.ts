@@ -42,7 +42,7 @@ export function describeDomainState({ live, known, unanswered }: DomainReport, n
     if (known?.stored.paused) return 'paused';
     const until = known?.stored.blockedUntil ?? 0;
     if (until > now.getTime()) return `blocked until ${formatClock(until, now)}`;
-    const outages = Object.values(known?.stored.outages ?? {});
+    const outages = confirmedOutages(known);
     if (outages.length === 0) return unanswered ? 'unknown' : 'idle';
     const lastRetryAt = Math.max(...outages.map((outage) => outage.until));
     return lastRetryAt > now.getTime()
@@ -61,6 +61,17 @@ export function describeDomainState({ live, known, unanswered }: DomainReport, n
     case 'down':
       return 'down';
   }
+}
+
+/** A single failure after requests that succeeded is no outage before another page has confirmed it. */
+export function isConfirmed({ failures }: Pick<OriginOutage, 'failures'>): boolean {
+  return failures > 0;
+}
+
+export function confirmedOutages(known: DomainReport['known']): (OriginOutage & { origin: string })[] {
+  return Object.entries(known?.stored.outages ?? {})
+    .map(([origin, outage]) => ({ origin, ...outage }))
+    .filter(isConfirmed);
 }
 
 /** As in "paused by anna (cli): the site is being repaired". */
@@ -106,12 +117,12 @@ function obstaclesOf({ live, known }: DomainReport, origin: string, now: Date): 
     return {
       paused: live.phase === 'paused',
       blockedUntil: live.phase === 'blocked' ? (live.blockedUntil ?? live.now) : null,
-      outage: live.outages.find((one) => one.origin === origin),
+      outage: live.outages.filter(isConfirmed).find((one) => one.origin === origin),
     };
   const blockedUntil = known?.stored.blockedUntil ?? 0;
   return {
     paused: known?.stored.paused ?? false,
     blockedUntil: blockedUntil > now.getTime() ? blockedUntil : null,
-    outage: known?.stored.outages[origin],
+    outage: confirmedOutages(known).find((one) => one.origin === origin),
   };
 }

@@ -94,7 +94,7 @@ function budgetUsed({ budget }: PageReport['crawl']): string | null {
 /** null: the warm-up is over, or does not concern this page. */
 function warmingUp({ page, crawl: { warmup } }: PageReport, now: Date): string | null {
   if (warmup === null || page.isSeed) return null;
-  return `the crawl is warming up: only start URLs are fetched until they are done, ${warmup.pending} pages are pending, or it is ${formatClock(warmup.until, now)} (${formatIn(warmup.until.getTime(), now)}).`;
+  return `the crawl is warming up: only seeds are fetched until they are done, ${warmup.pending} pages are pending, or it is ${formatClock(warmup.until, now)} (${formatIn(warmup.until.getTime(), now)}).`;
 }
 
 /** The end of a sentence: what blocks the domain, or how fast it goes. */

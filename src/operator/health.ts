@@ -1,5 +1,7 @@
 /** Reads how an installation is: each part by itself, so that one that is missing hides nothing of the others. */
+import type { StatsFs } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
@@ -143,20 +145,31 @@ async function readBacklog(
   );
 }
 
-/** Writes nothing: workers probe it by writing, and report a bucket that they cannot reach. Before the first body there is no directory. */
+/** Writes nothing: workers probe it by writing. A bucket is left to them. */
 async function readContentStore(store: ContentLocation): Promise<HealthFacts['contentStore']> {
   if (store.kind !== 'directory')
-    return { name: describeContentLocation(store), error: null, freeBytes: null, sizeBytes: null };
+    return {
+      name: describeContentLocation(store),
+      ...{ isBucket: true, error: null, freeBytes: null, sizeBytes: null },
+    };
   const { path: directory } = store;
   const error = await access(directory, constants.W_OK).then(
     () => null,
     (cause: unknown) => (codeOf(cause) === 'ENOENT' ? null : messageOf(cause)),
   );
-  const space = await statfs(directory).catch(() => null);
+  const space = await readSpace(resolve(directory));
   return {
     name: directory,
+    isBucket: false,
     error,
     freeBytes: space && space.bavail * space.bsize,
     sizeBytes: space && space.blocks * space.bsize,
   };
+}
+
+/** Of the directory, or of the nearest one above it: before the first body there is none. */
+async function readSpace(directory: string): Promise<StatsFs | null> {
+  const space = await statfs(directory).catch(() => null);
+  const parent = dirname(directory);
+  return space !== null || parent === directory ? space : readSpace(parent);
 }

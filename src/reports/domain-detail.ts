@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts';
 import { type PastRequest, readRequestHistory } from '../storage/reports/request-history.ts';
 import type { Period } from '../storage/reports/requests.ts';
 import { type OriginRobots, readRobotsVersions } from '../storage/reports/robots-versions.ts';
-import type { Violation } from '../verify/index.ts';
+import { severityMs, type Violation } from '../verify/index.ts';
 import { type ProofSummary, proveDomain, summariseProof } from './domain-proof.ts';
 import { diffRobots, type RobotsDiff } from './robots-diff.ts';
 
@@ -15,7 +15,7 @@ export interface DomainDetail {
   requests: PastRequest[];
   robots: RobotsSummary[];
   proof: ProofSummary;
-  /** The first of them. */
+  /** The worst of them. */
   violations: Violation[];
 }
 
@@ -55,8 +55,13 @@ export async function readDomainDetail(
     requests,
     robots: await forEachOrigin(robots, options.token, summariseRobots),
     proof: summariseProof(proof),
-    violations: proof.proof.violations.slice(0, MAX_VIOLATIONS),
+    violations: proof.proof.violations.toSorted(worstFirst).slice(0, MAX_VIOLATIONS),
   };
+}
+
+function worstFirst(one: Violation, other: Violation): number {
+  const [first, second] = [severityMs(one), severityMs(other)];
+  return first === second ? 0 : second - first;
 }
 
 function summariseRobots(robots: OriginRobots, rules: RulesInForce): RobotsSummary {

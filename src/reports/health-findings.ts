@@ -1,4 +1,5 @@
 /** What is wrong with an installation, and what to do about it. */
+import { CONTENT_STORE } from '../core/content-location.ts';
 import { formatDuration, formatPlural } from '../core/format.ts';
 import { describeOrigin, type OrderOrigin } from '../core/order.ts';
 import type { OpenCrawl } from '../storage/reports/silent-crawls.ts';
@@ -11,6 +12,8 @@ export interface HealthFacts {
   temporalError: string | null;
   contentStore: {
     name: string;
+    /** It is not a directory of this machine: only the workers know its state. */
+    isBucket: boolean;
     error: string | null;
     freeBytes: number | null;
     sizeBytes: number | null;
@@ -24,6 +27,18 @@ export interface HealthFacts {
   crawls: (OpenCrawl & { waitsFor: string | null })[] | null;
   /** The order that stopped everything. null: nothing is stopped, or it could not be read. */
   stop: OrderOrigin | null;
+}
+
+export type StoreState = 'available' | 'unavailable' | 'not known';
+
+export function contentStoreState({
+  contentStore,
+  workers,
+}: Pick<HealthFacts, 'contentStore' | 'workers'>): StoreState {
+  if (contentStore.error !== null) return 'unavailable';
+  if (!contentStore.isBucket) return 'available';
+  if (workers === null || workers.length === 0) return 'not known';
+  return workers.some(({ unavailable }) => unavailable.includes(CONTENT_STORE)) ? 'unavailable' : 'available';
 }
 
 export interface Finding {

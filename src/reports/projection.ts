@@ -29,8 +29,8 @@ export function project(samples: readonly CrawlSample[], atLeastMs = 0): Project
   if (first === undefined || last === undefined) return null;
   const ageMs = last.at.getTime() - first.at.getTime();
   if (ageMs < MIN_AGE_MS) return null;
-  const since = last.at.getTime() - Math.max(ageMs * RECENT, MIN_RECENT_MS);
-  const from = samples.findLast(({ at }) => at.getTime() <= since) ?? first;
+  const since = recentSince(first.at, last.at);
+  const from = samples.findLast(({ at }) => at <= since) ?? first;
   const seconds = (last.at.getTime() - from.at.getTime()) / 1_000;
   const foundRate = (last.found - from.found) / seconds;
   const doneRate = (last.done - from.done) / seconds;
@@ -42,6 +42,25 @@ export function project(samples: readonly CrawlSample[], atLeastMs = 0): Project
     endsInMs: open === 0 ? 0 : closing > 0 ? Math.max((open / closing) * 1_000, atLeastMs) : null,
     isGrowing: open > 0 && foundRate > doneRate,
   };
+}
+
+/** From when on a crawl is looked at. The last sample until then is the only one that `project` needs besides both ends. */
+export function recentSince(createdAt: Date, now: Date): Date {
+  const ageMs = now.getTime() - createdAt.getTime();
+  return new Date(now.getTime() - Math.max(ageMs * RECENT, MIN_RECENT_MS));
+}
+
+/**
+ * Until a running crawl is done. While it is too young for a projection: until the pages that are known are done. null: not known,
+ * or it does not converge.
+ */
+export function timeLeftMs(
+  projection: Projection | null,
+  { open, pagesPerSecond, atLeastMs }: { open: number; pagesPerSecond: number; atLeastMs: number },
+): number | null {
+  if (projection !== null) return projection.endsInMs;
+  const latelyMs = pagesPerSecond === 0 ? 0 : (1_000 * open) / pagesPerSecond;
+  return Math.max(atLeastMs, latelyMs) || null;
 }
 
 /** At most `count` of the samples, evenly spread over time, the first and the last among them. */

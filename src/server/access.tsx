@@ -57,7 +57,7 @@ export function requireToken(app: Hono<Env>, token: string): void {
     const { token: given, name, next: asked } = await c.req.parseBody();
     const next = typeof asked === 'string' ? asked : undefined;
     if (typeof given !== 'string' || !(await checkSlowly(given)))
-      return c.html(<Login c={c} notice="That is not the token." next={next} />, 401);
+      return c.html(<Login c={c} notice="Wrong token." next={next} />, 401);
     const expires = Math.floor(Date.now() / 1_000) + SESSION_SECONDS;
     const by = typeof name === 'string' ? name.trim().slice(0, MAX_NAME_LENGTH) : '';
     await setSignedCookie(c, COOKIE, `${expires}.${Buffer.from(by).toString('base64url')}`, token, {

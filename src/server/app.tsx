@@ -14,6 +14,7 @@ import { Main, Page } from './html/layout.tsx';
 import { FromWeb } from './html/parts.tsx';
 import { LiveFeeds } from './live.ts';
 import { serveMetrics } from './metrics.ts';
+import { rememberName } from './operator-name.tsx';
 import { formOf } from './own-path.ts';
 import { rateLimit } from './rate-limit.ts';
 import { serveViews } from './serve-view.tsx';
@@ -50,6 +51,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   const app = new Hono<Env>();
   addGuards(app, hosts);
   if (token !== null) requireToken(app, token);
+  else if (!botOnly) rememberName(app, views);
   serveAssets(app);
   serveHealth(app, services, stopping);
   app.get('/', (c) => c.redirect(botOnly ? '/bot' : '/now', 302));

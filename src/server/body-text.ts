@@ -1,5 +1,6 @@
 /** The beginning of a stored body, as text and as nothing else. */
 import type { ContentLocation } from '../core/content-location.ts';
+import { decodeHtml } from '../html/encodings.ts';
 import { openContentStore } from '../worker/open-content-store.ts';
 
 export type BodyText =
@@ -16,7 +17,7 @@ export async function readBodyText(
   if (!/^text\/|[/+](xml|json)\b/i.test(contentType ?? ''))
     return {
       kind: 'unavailable',
-      reason: `It is ${contentType ?? 'of an unknown type'}, which is not shown.`,
+      reason: `Not shown: ${contentType ?? 'unknown type'}.`,
     };
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -29,6 +30,15 @@ export async function readBodyText(
   } catch {
     return { kind: 'unavailable', reason: 'The content store of this machine does not have it.' };
   }
-  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_BYTES));
-  return { kind: 'text', text, more: bytes > MAX_BYTES };
+  const body = Buffer.concat(chunks);
+  const more = body.length > MAX_BYTES;
+  const shown = more ? body.subarray(0, endOfCharacter(body, MAX_BYTES)) : body;
+  return { kind: 'text', text: decodeHtml(shown, contentType ?? undefined).text, more };
+}
+
+/** At most `end`: half a character at the end of a text in UTF-8 would be taken for another encoding. */
+function endOfCharacter(body: Buffer, end: number): number {
+  let start = end;
+  while (start > end - 4 && ((body[start] ?? 0) & 0xc0) === 0x80) start -= 1;
+  return start;
 }

@@ -4,8 +4,10 @@ import type { SecureHeadersVariables } from 'hono/secure-headers';
 
 export interface Env {
   Variables: SecureHeadersVariables & {
-    /** The name given at the login; null: none was. Absent: there was no login. */
+    /** The name given at the login, or by a browser that needs none; null: none was. Absent: neither is possible. */
     operator?: string | null;
+    /** There is no login, so that browsers may name themselves. */
+    namesItself?: boolean;
   };
 }
 

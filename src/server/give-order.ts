@@ -42,7 +42,7 @@ const OrderFields = z.union([
 export function acceptOrders(app: Hono<Env>, services: Services): void {
   app.post('/orders', async (c) => {
     const parsed = OrderFields.safeParse(await c.req.parseBody());
-    if (!parsed.success) throw new BadInput('This form is not one of ours.');
+    if (!parsed.success) throw new BadInput('Unknown form.');
     return c.redirect(
       ownPath(await giveOrder(services, parsed.data, c.get('operator') ?? null)) ?? '/now',
       303,

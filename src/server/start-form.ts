@@ -41,7 +41,7 @@ export const START_FIELDS: readonly StartField[] = [
     name: 'maxDepth',
     label: 'Max depth',
     flag: '--max-depth',
-    hint: 'links away from a start URL, such as 3',
+    hint: 'links away from a seed, such as 3',
   },
   {
     name: 'include',
@@ -87,7 +87,7 @@ export function startCommand(values: StartValues): string {
 export function toNewCrawl(fields: Readonly<Record<string, unknown>>) {
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (typeof value !== 'string') throw new BadInput('This form is not one of ours.');
+    if (typeof value !== 'string') throw new BadInput('Unknown form.');
     values[name] = value;
   }
   const settings = given(values).map(({ name, value, list }) => [name, list ? words(value) : value]);

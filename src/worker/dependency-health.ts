@@ -4,6 +4,7 @@
  */
 import type { Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { CONTENT_STORE } from '../core/content-location.ts';
 import { causesOf } from '../core/errors.ts';
 import type { Database } from '../storage/database.ts';
 import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
@@ -60,7 +61,7 @@ export function watchDependencies({
     idleProbeIntervalMs: IDLE_PROBE_INTERVAL_MS,
   });
   const contents = monitorDependency({
-    name: 'Content store',
+    name: CONTENT_STORE,
     isUnavailableError: (error) => causesOf(error).some((cause) => cause instanceof ContentStoreUnavailable),
     probe: () => store.probe(),
     log,

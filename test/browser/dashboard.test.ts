@@ -43,14 +43,17 @@ function addressOf(path: string): string {
   return path === '/page' ? `/page?url=${encodeURIComponent(web.url('hostile', HOSTILE_PATH))}` : filled;
 }
 
-const SCREENS = { 'a desktop, light': DESKTOP, 'a phone, dark': PHONE };
+const SCREENS = { 'a desktop': DESKTOP, 'a phone': PHONE };
 
 test.each(
   VIEWS.flatMap(({ path }) => Object.entries(SCREENS).map(([name, options]) => ({ path, name, options }))),
-)('$path on $name is usable by everybody and harmless', async ({ path, options }) => {
+)('$path on $name, light and dark, is usable by everybody and harmless', async ({ path, options }) => {
   await open(addressOf(path), options, async (page) => {
     expect(await page.locator('h1').count()).toBe(1);
-    expect(await seriousViolations(page)).toEqual([]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await seriousViolations(page)).toEqual([]);
+    }
     expect(await overflow(page)).toBe(0);
     expect(await page.locator('main script, main img[src=x]').count()).toBe(0);
   });
@@ -86,7 +89,7 @@ test('a server with a token asks for it on localhost too, once, and for a name f
       await page.getByLabel('Your name').fill('Anna Müller');
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByRole('button', { name: 'Pause browser-slow' }).click();
-      await page.getByText('It is paused by Anna Müller (dashboard).').waitFor();
+      await page.getByText('Paused by Anna Müller (dashboard).').waitFor();
       await page.getByRole('button', { name: 'Resume browser-slow' }).click();
       await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
       expect(await overflow(page)).toBe(0);
@@ -98,6 +101,20 @@ test('a server with a token asks for it on localhost too, once, and for a name f
   } finally {
     await closed.stop();
   }
+});
+
+test('without a token, a browser may give a name for the record', async () => {
+  await open('/now', PHONE, async (page) => {
+    await page.getByRole('link', { name: 'Add your name' }).click();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByLabel('Your name').fill('Anna Müller');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('You give orders as Anna Müller.').waitFor();
+    await page.getByRole('button', { name: 'Pause browser-slow' }).click();
+    await page.getByText('Paused by Anna Müller (dashboard).').waitFor();
+    await page.getByRole('button', { name: 'Resume browser-slow' }).click();
+    await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
+  });
 });
 
 test('an open page follows the crawl without being loaded again', async () => {
@@ -112,16 +129,36 @@ test('an open page follows the crawl without being loaded again', async () => {
   });
 });
 
+test('a live update keeps buttons, open details, focus and what is being typed', async () => {
+  await open('/crawls/browser-slow', DESKTOP, async (page) => {
+    const reason = page.getByLabel('Reason: Pause browser-slow');
+    await page.locator('#cancel summary').click();
+    await reason.pressSequentially('half a ');
+    await page.evaluate('window.button = document.querySelector("[aria-label=\'Pause browser-slow\']")');
+    const done = page.locator('dd').nth(1);
+    for (let updates = 0; updates < 2; updates += 1) {
+      const before = await done.textContent();
+      await expect.poll(() => done.textContent(), { timeout: 15_000 }).not.toBe(before);
+    }
+    expect(await page.evaluate('window.button.isConnected')).toBe(true);
+    expect(await page.getByRole('button', { name: 'Cancel crawl browser-slow' }).isVisible()).toBe(true);
+    await page.keyboard.type('reason');
+    expect(await reason.inputValue()).toBe('half a reason');
+  });
+});
+
 test.each([
   ['with JavaScript', DESKTOP],
   ['without JavaScript', { ...PHONE, javaScriptEnabled: false }],
 ])('a crawl is paused and resumed by its buttons %s', async (_, options) => {
   await open('/now', options, async (page) => {
     const statusOf = async () => (await amble.db.crawl.findUnique({ where: { id: 'browser-slow' } }))?.status;
+    await page.getByLabel('Give a reason: Pause browser-slow').click();
+    await page.getByRole('textbox', { name: 'Reason: Pause browser-slow' }).fill('a test');
     await page.getByRole('button', { name: 'Pause browser-slow' }).click();
     await page.getByRole('button', { name: 'Resume browser-slow' }).waitFor();
     expect(await statusOf()).toBe('Paused');
-    expect(await page.getByText('It is paused by an operator (dashboard).').count()).toBe(1);
+    expect(await page.getByText('Paused by an operator (dashboard): a test.').count()).toBe(1);
     await page.getByRole('button', { name: 'Resume browser-slow' }).click();
     await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
     expect(await statusOf()).toBe('Running');
@@ -146,9 +183,22 @@ test('failed pages are retried by their cause, and URLs excluded, after a previe
   await expect.poll(() => amble.db.page.count({ where: rejected })).toBeGreaterThan(0);
 });
 
-test('a domain is paused and resumed by its buttons', async () => {
+test('a crawl is paused on its own page, with a reason', async () => {
+  await open('/crawls/browser-slow', PHONE, async (page) => {
+    await page.getByLabel('Reason: Pause browser-slow').fill('on its own page');
+    await page.getByRole('button', { name: 'Pause browser-slow' }).click();
+    await page.getByText('Paused by an operator (dashboard): on its own page.').waitFor();
+    await page.getByRole('button', { name: 'Resume browser-slow' }).click();
+    await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
+  });
+});
+
+test.each([
+  ['in the list', () => '/domains'],
+  ['on its own page', () => `/domains/${web.name('site')}`],
+])('a domain is paused and resumed by its buttons %s', async (_, path) => {
   const domain = web.name('site');
-  await open('/domains', DESKTOP, async (page) => {
+  await open(path(), DESKTOP, async (page) => {
     await page.getByRole('button', { name: `Pause ${domain}` }).click();
     await page.getByRole('button', { name: `Resume ${domain}` }).waitFor();
     expect((await amble.db.domain.findUnique({ where: { name: domain } }))?.paused).toBe(true);
@@ -172,8 +222,8 @@ test('a crawl is started by the form, which shows the same command, and cancelle
     await expect.poll(() => amble.db.page.count({ where: fetched }), { timeout: 20_000 }).toBeGreaterThan(0);
     await page.reload();
     await page.locator('#cancel summary').click();
-    await page.getByLabel('Reason: End browser-started for good').fill('a test');
-    await page.getByRole('button', { name: 'End browser-started for good' }).click();
+    await page.getByLabel('Reason: Cancel crawl browser-started').fill('a test');
+    await page.getByRole('button', { name: 'Cancel crawl browser-started' }).click();
     await page.getByText('Cancelled', { exact: true }).waitFor({ timeout: 20_000 });
   });
   const order = await amble.db.order.findFirst({ where: { crawlId: 'browser-started', kind: 'cancel' } });

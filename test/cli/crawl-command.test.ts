@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { contactAdvice, crawlCommand } from '../../src/cli/commands/crawl.ts';
+import { isAnonymous } from '../../src/cli/commands/server.ts';
 import { loadConfig } from '../../src/config/index.ts';
 
 const adviceFor = (flags: Record<string, unknown>) =>
@@ -29,4 +30,14 @@ test('a dashboard that others could open without a token is refused before anyth
   } finally {
     vi.unstubAllEnvs();
   }
+});
+
+test('the page for owners of sites is no contact to itself', () => {
+  const isAnonymousWith = (flags: Record<string, unknown>) =>
+    isAnonymous(loadConfig({ env: {}, cwd: import.meta.dirname, flags }));
+  const publicUrl = 'https://crawler.example';
+  expect(isAnonymousWith({})).toBe(true);
+  expect(isAnonymousWith({ publicUrl })).toBe(true);
+  expect(isAnonymousWith({ publicUrl, contact: 'https://example.org/us' })).toBe(false);
+  expect(isAnonymousWith({ publicUrl, from: 'crawl@example.org' })).toBe(false);
 });

@@ -6,7 +6,7 @@ const NOW = new Date('2026-01-01T12:00:00Z');
 
 const WELL: HealthReport = {
   ...{ postgresError: null, temporalError: null, clockOffsetMs: -3, databaseBytes: 1 },
-  contentStore: { name: '/content', error: null, freeBytes: 1, sizeBytes: 1 },
+  contentStore: { name: '/content', isBucket: false, error: null, freeBytes: 1, sizeBytes: 1 },
   ...{ workers: [], backlog: [{ queue: 'amble', tasks: 2, oldestMs: 0 }], crawls: [], findings: [] },
   stop: null,
 };

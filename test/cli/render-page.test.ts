@@ -118,7 +118,7 @@ describe('a page that has not started', () => {
     const warming = { ...crawl, warmup: { pending: 500, until: at(14, 8) } };
     const next = { pending: 0, queued: 0 };
     expect(describeWith({ before: next, crawl: warming })).toBe(
-      'the crawl is warming up: only start URLs are fetched until they are done, 500 pages are pending, or it is 14:08:00 (in 8 min).',
+      'the crawl is warming up: only seeds are fetched until they are done, 500 pages are pending, or it is 14:08:00 (in 8 min).',
     );
     expect(describeWith({ before: next, crawl: warming, page: { isSeed: true } })).toBe(
       'next to start; 0 of at most 4 pages of example.org are in progress.',

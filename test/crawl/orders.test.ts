@@ -102,7 +102,7 @@ it('records the orders of a domain, given by function and by update, and says wh
   expect(await ordersOf({ domain })).toEqual([
     { kind: 'pause', ...ANNA, effect: 'state open → paused' },
     { kind: 'delay', ...ANNA, effect: 'delay none → 5s-15s' },
-    { kind: 'pause', ...NOBODY, effect: 'nothing: it was so already' },
+    { kind: 'pause', ...NOBODY, effect: 'no change' },
     { kind: 'delay', ...NOBODY, effect: 'delay 5s-15s → 1m' },
     { kind: 'reset', ...ANNA, effect: 'state paused → open, delay 1m → none' },
   ]);

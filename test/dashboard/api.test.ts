@@ -56,7 +56,7 @@ test('a crawl is started, listed, paused with a reason, resumed and cancelled', 
   const paused = await post('/crawls/by-api/pause', { reason: 'lunch', by: 'Anna' });
   expect(CrawlSchema.parse(await paused.json())).toMatchObject({
     status: 'Paused',
-    heldBackBy: 'It is paused by Anna (api): lunch.',
+    heldBackBy: 'Paused by Anna (api): lunch.',
   });
   expect(CrawlSchema.parse(await (await post('/crawls/by-api/resume')).json()).status).toBe('Running');
   expect((await post('/crawls/by-api/cancel')).status).toBe(200);

@@ -1,4 +1,6 @@
 /** A crawl, a domain and a page in detail, with what hostile sites write. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../src/server/app.tsx';
@@ -10,11 +12,20 @@ import { type Dashboard, openDashboard } from './support.ts';
 const HOSTILE = '</title><script>alert(1)</script>\u202Eright to left\u0007';
 const ROBOTS = 'User-agent: *\nDisallow: /private\nCrawl-delay: 0.2\n# <script>alert(2)</script>\u202E\n';
 
+/** In windows-1251, with the ends of lines and the tabs that hand-written pages have. */
+const CYRILLIC = Buffer.concat([
+  Buffer.from(`<title>${HOSTILE.replaceAll('<', '&lt;')}</title>\r\n<p>\r\n\t`),
+  Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]),
+  Buffer.from(`\tx\r\n</p><!--${'x'.repeat(20_000)}-->`),
+]);
+
 function site(path: string) {
   if (path === '/robots.txt') return { body: ROBOTS };
   if (path === '/') return { body: links('/1', '/old', '/gone', '/private', 'http://elsewhere.test/') };
   if (path === '/old') return { status: 301, headers: { location: '/1' } };
   if (path === '/gone') return { status: 404 };
+  if (path === '/1')
+    return { headers: { 'content-type': 'text/html; charset=windows-1251' }, body: CYRILLIC };
   return { body: `<title>${HOSTILE.replaceAll('<', '&lt;')}${'x'.repeat(10_000)}</title><p>${HOSTILE}</p>` };
 }
 
@@ -82,7 +93,13 @@ describe('a crawl', () => {
 
   test('shows causes, links and settings, and a picture with a text for it', async () => {
     const html = await read(`/crawls/${crawlId}`);
-    for (const shown of ['status 404', 'disallowed by robots.txt', 'out of scope', 'smallweb'])
+    for (const shown of [
+      '5 pages; not crawled: 1 blocked by robots.txt',
+      'status 404',
+      'disallowed by robots.txt',
+      'out of scope',
+      'smallweb',
+    ])
       expect(html).toContain(shown);
     expect(html).toMatch(/<svg class="chart"[^>]* role="img" aria-label="5 pages found and 5 done in [^"]+"/);
     expect((await dashboard.get('/crawls/nobody')).status).toBe(404);
@@ -108,6 +125,41 @@ describe('a domain', () => {
     expect(await read('/domains?find=_')).toContain('No domain has &quot;_&quot; in its name.');
   });
 
+  test('lists what was impolite, the worst first', async () => {
+    const start = Date.now() - 60_000;
+    const request = (ms: number) => ({
+      ...{ leaseId: `rude/${ms}`, domain: 'rude.test', crawlId, pageId: 1n, purpose: 'robots' as const },
+      ...{
+        url: `http://rude.test/${ms}`,
+        startedErrorMs: 0,
+        minGapMs: 1_000,
+        durationMs: 20,
+        statusCode: 200,
+      },
+      ...{ startedAt: new Date(start + ms), sentAt: new Date(start + ms) },
+      ...{ address: '192.0.2.1', addressBlock: '192.0.2.1' },
+    });
+    await amble.db.domain.create({ data: { name: 'rude.test' } });
+    await amble.db.request.createMany({ data: [0, 900, 1_200].map(request) });
+    const html = await read('/domains/rude.test');
+    expect(html).toContain('Not polite: 2 violations');
+    expect(html).toMatch(/rude\.test: 0\.300 s, but 1\.000 s was required[\s\S]*0\.900 s/);
+    expect(html).toMatch(
+      /role="img" aria-label="The gaps before the last 3 requests; 2 shorter than required."/,
+    );
+  });
+
+  test('with a single failure is not shown as down', async () => {
+    const outage = { since: Date.now(), until: Date.now() + 60_000, error: 'refused', validFrom: 0 };
+    const outages = (failures: number) => ({ 'http://once.test': { ...outage, failures } });
+    await amble.db.domain.create({ data: { name: 'once.test', outages: outages(0) } });
+    for (const path of ['/domains?find=once', '/domains/once.test'])
+      expect(await read(path)).toContain('<span class="badge quiet">idle</span>');
+    await amble.db.domain.update({ where: { name: 'once.test' }, data: { outages: outages(2) } });
+    for (const path of ['/domains?find=once', '/domains/once.test'])
+      expect(await read(path)).toContain('<span class="badge bad">down until');
+  });
+
   test('shows how its robots.txt changed', async () => {
     const origin = new URL(url('/')).origin;
     const body = ROBOTS.replace('/private', '/secret');
@@ -115,6 +167,21 @@ describe('a domain', () => {
     const html = await read(`/domains/${web.name('site')}`);
     expect(html).toMatch(/class="removed">[^<]*<bdi class="web">Disallow: \/private/);
     expect(html).toMatch(/class="added">[^<]*<bdi class="web">Disallow: \/secret/);
+  });
+});
+
+test('a domain, a retry and an exclusion have twins in JSON', async () => {
+  const twin = async (path: string): Promise<unknown> => JSON.parse(await read(path));
+  expect(await twin(`/domains/${web.name('site')}.json`)).toMatchObject({
+    domain: web.name('site'),
+    proof: { requests: 5, violationCount: 0 },
+    violations: [],
+  });
+  const preview = { pages: 1, samples: [{ url: url('/gone') }] };
+  expect(await twin(`/crawls/${crawlId}/retry.json?cause=status%2F404`)).toMatchObject({ preview });
+  expect(await twin(`/crawls/${crawlId}/exclude.json?pattern=%2F1`)).toMatchObject({
+    pattern: '/1',
+    preview: { examples: [] },
   });
 });
 
@@ -131,6 +198,13 @@ describe('a page', () => {
     expect(html).toMatch(/Links to it[\s\S]*<a href="[^"]*">.*<bdi class="web">http[^<]*\/<\/bdi>/);
     expect(html).toContain('&lt;/title&gt;&lt;script&gt;alert(1)');
     expectHarmless(html);
+  });
+
+  test('shows its body in its own encoding, line by line, with its tabs as spaces', async () => {
+    const html = await find('/1');
+    expect(html).toContain('<bdi class="web">&lt;p&gt;</bdi>\n<bdi class="web">    Привет  x</bdi>\n');
+    expect(html).toContain('first 16 KiB');
+    expect(html).not.toMatch(/\\u000[9ad]/);
   });
 
   test('shows its redirects and why it failed', async () => {
@@ -228,6 +302,15 @@ test('Health lists the worker, the task queues and what they depend on', async (
   expect(await read('/health')).toContain('Content store');
 });
 
+test('Health shows the free space of a content store that is not made yet', async () => {
+  const Store = z.object({ contentStore: z.object({ freeBytes: z.number().nullable() }) });
+  const contentStore = { kind: 'directory', path: join(tmpdir(), 'amble-none', 'content') } as const;
+  const missing = openDashboard({ ...amble, config: { ...amble.config, contentStore } });
+  expect(
+    Store.parse(await (await missing.get('/health.json')).json()).contentStore.freeBytes,
+  ).toBeGreaterThan(0);
+});
+
 test('Health names a crawl that is stalled, and that its domain is paused', async () => {
   const { db } = amble;
   const settings = await db.crawl.findUniqueOrThrow({ where: { id: crawlId }, select: { settings: true } });
@@ -239,7 +322,10 @@ test('Health names a crawl that is stalled, and that its domain is paused', asyn
     await db.page.create({
       data: { crawlId: 'silent', url, urlHash: Buffer.from(url), domain: 'silent.test' },
     });
-    expect(await read('/health')).toContain('silent is stalled: no page for 25 min while 1 page is due');
+    const stalled = 'silent is stalled: no page for 25 min while 1 page is due';
+    expect(await read('/health')).toContain(stalled);
+    await db.page.updateMany({ where: { crawlId: 'silent' }, data: { status: 'Queued' } });
+    expect(await read('/health')).toContain(stalled);
     await db.domain.create({ data: { name: 'silent.test', paused: true } });
     expect(await read('/health')).toMatch(/silent is stalled: [^.]* due; 1 domain paused\./);
   } finally {

@@ -1,4 +1,5 @@
 /** Views on a real crawl, as programs and browsers without a script get them. */
+import { createHash } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -27,6 +28,8 @@ const NowJson = z.object({
     }),
   ),
 });
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 let amble: Amble;
 let dashboard: Dashboard;
@@ -216,6 +219,65 @@ test('a crawl says what holds it back, and a page that everything is stopped', a
     expect(html).toContain('Everything is stopped by Anna (cli): a test.</bdi></p>');
   } finally {
     await resumeAll({ db, client }, { channel: 'cli', by: 'Anna', reason: null });
+  }
+});
+
+test('a crawl whose only domain is paused says so, also before anything was counted', async () => {
+  const { db } = amble;
+  const crawl = await db.crawl.findUniqueOrThrow({ where: { id: 'views-slow' } });
+  await db.crawl.create({
+    data: { id: 'views-held', seeds: [], settings: crawl.settings ?? {}, scopeHosts: [] },
+  });
+  await db.domain.create({ data: { name: 'held.test', paused: true } });
+  const unreachable = Connection.lazy({ address: '127.0.0.1:1' });
+  await amble.client.workflow.start('Crawl', { taskQueue: 'nobody', args: [], workflowId: 'views-held' });
+  try {
+    const url = 'http://held.test/';
+    await db.page.create({
+      data: { crawlId: 'views-held', url, urlHash: sha256(url), domain: 'held.test' },
+    });
+    await db.order.create({
+      data: { id: 'held', kind: 'pause', domain: 'held.test', channel: 'cli', givenBy: 'Anna', effect: 'x' },
+    });
+    const path = `/page?url=${encodeURIComponent(url)}`;
+    const withoutTemporal = openDashboard(amble, { client: new Client({ connection: unreachable }) });
+    for (const one of [dashboard, withoutTemporal])
+      expect(await (await one.get(path)).text()).toContain('the domain is paused by Anna (cli).');
+    const heldBackBy = async () => (await readNow()).find(({ id }) => id === 'views-held')?.heldBackBy;
+    expect(await heldBackBy()).toBe('1 domain paused by an operator.');
+    await amble.client.workflow.getHandle('views-held').terminate();
+    expect(await heldBackBy()).toBe('It is stalled: its workflow is terminated.');
+    expect(await (await dashboard.get('/crawls/views-held')).text()).toContain('It is stalled');
+  } finally {
+    await unreachable.close();
+    await db.crawl.delete({ where: { id: 'views-held' } });
+  }
+});
+
+test('a small domain with a long gap sets the pace, and Now and the crawl expect the same end', async () => {
+  const { db } = amble;
+  const crawl = await db.crawl.findUniqueOrThrow({ where: { id: 'views-slow' } });
+  const id = 'views-broad';
+  await db.crawl.create({ data: { id, seeds: [], settings: crawl.settings ?? {}, scopeHosts: [] } });
+  await db.domain.create({ data: { name: 'd0.broad.test', minGapMs: 3_600_000 } });
+  await amble.client.workflow.start('Crawl', {
+    taskQueue: 'nobody',
+    args: [],
+    workflowId: id,
+  });
+  try {
+    await db.$executeRaw`
+      INSERT INTO pages (crawl_id, url, url_hash, domain)
+      SELECT ${id}, url, sha256(convert_to(url, 'UTF8')), domain
+      FROM (SELECT 'd' || domain || '.broad.test' AS domain, 'http://d' || domain || '.broad.test/' || page AS url
+            FROM generate_series(0, 200) AS domain, generate_series(1, least(1 + domain, 2)) AS page) AS found`;
+    const now = (await readNow()).find((one) => one.id === id);
+    expect(now?.heldBackBy).toBe('d0.broad.test sets the pace: 1 page at 1 h.');
+    expect(await (await dashboard.get('/now')).text()).toContain('about 1 h');
+    expect(await (await dashboard.get(`/crawls/${id}`)).text()).toContain('about 1 h');
+  } finally {
+    await amble.client.workflow.getHandle(id).terminate();
+    await db.crawl.delete({ where: { id } });
   }
 });
 

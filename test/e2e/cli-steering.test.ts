@@ -125,7 +125,7 @@ describe('a domain', () => {
       known: { stored: { paused: true, delay: { minMs: 7_200_000, maxMs: 7_200_000 } } },
     });
     expect((await program('domain', 'list')).stdout).toMatch(
-      new RegExp(`^${domain} +paused +2 h +the delay set for the domain +5 `, 'm'),
+      new RegExp(`^${domain} +paused +2 h +the delay set for the domain +0 +5 `, 'm'),
     );
 
     const reset = await program('domain', 'reset', domain);

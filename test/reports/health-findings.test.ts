@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findProblems, type HealthFacts } from '../../src/reports/health-findings.ts';
+import { contentStoreState, findProblems, type HealthFacts } from '../../src/reports/health-findings.ts';
 
 const NOW = new Date('2026-01-01T12:00:00Z');
 const MINUTE_MS = 60_000;
@@ -21,7 +21,7 @@ const CRAWL = {
 };
 const WELL: HealthFacts = {
   ...{ postgresError: null, temporalError: null, clockOffsetMs: 5, databaseBytes: 1e6 },
-  contentStore: { name: '/content', error: null, freeBytes: 50e9, sizeBytes: 100e9 },
+  contentStore: { name: '/content', isBucket: false, error: null, freeBytes: 50e9, sizeBytes: 100e9 },
   workers: [WORKER],
   backlog: [{ queue: 'amble', tasks: 3, oldestMs: 100 }],
   crawls: [CRAWL],
@@ -102,4 +102,13 @@ test.each<[string, Partial<HealthFacts>, RegExp]>([
 
 test('nobody needs a worker if no crawl is open', () => {
   expect(found({ workers: [], crawls: [] })).toEqual([]);
+});
+
+test('only workers know whether a bucket is available', () => {
+  const stateWith = (workers: HealthFacts['workers'], change = {}) =>
+    contentStoreState({ workers, contentStore: { ...WELL.contentStore, isBucket: true, ...change } });
+  expect(stateWith([])).toBe('not known');
+  expect(stateWith([WORKER])).toBe('available');
+  expect(stateWith([WORKER, { ...WORKER, unavailable: ['Content store'] }])).toBe('unavailable');
+  expect(stateWith([], { isBucket: false })).toBe('available');
 });

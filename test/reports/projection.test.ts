@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { project, thinOut } from '../../src/reports/projection.ts';
+import { project, recentSince, thinOut, timeLeftMs } from '../../src/reports/projection.ts';
 
 const sample = (second: number, found: number, done: number) => ({
   at: new Date(second * 1_000),
@@ -50,4 +50,19 @@ test('samples are thinned out evenly in time, with the first and the last', () =
   expect(kept[0]).toBe(dense[0]);
   expect(kept.at(-1)).toBe(sparse.at(-1));
   expect(kept.filter(({ at }) => at.getTime() < 1_000_000).length).toBeLessThan(10);
+});
+
+test('one earlier sample is enough to project the same as all of them', () => {
+  const samples = [0, 400, 700, 790, 900, 1_000].map((seconds) => sample(seconds, seconds, seconds / 2));
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (!first || !last) throw new Error('There are no samples.');
+  const earlier = samples.findLast(({ at }) => at <= recentSince(first.at, last.at));
+  expect(earlier).toEqual(samples[3]);
+  expect(project([first, ...(earlier ? [earlier] : []), last])).toEqual(project(samples));
+});
+
+test('a crawl that is too young for a projection ends when its known pages are done', () => {
+  expect(timeLeftMs(null, { open: 10, pagesPerSecond: 0.5, atLeastMs: 1_000 })).toBe(20_000);
+  expect(timeLeftMs(null, { open: 10, pagesPerSecond: 0.5, atLeastMs: 60_000 })).toBe(60_000);
+  expect(timeLeftMs(null, { open: 10, pagesPerSecond: 0, atLeastMs: 0 })).toBeNull();
 });

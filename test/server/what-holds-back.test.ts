@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { secondsLeft, whatHoldsBack } from '../../src/server/what-holds-back.ts';
-import type { CrawlOverview } from '../../src/storage/reports/overview.ts';
+import { type HeldBackCrawl, summariseOpenDomains, whatHoldsBack } from '../../src/server/what-holds-back.ts';
 
 const WAITING = {
   paused: 0,
@@ -9,49 +8,47 @@ const WAITING = {
   slowest: { domain: 'example.org', pages: 12_400, gapMs: 10_000 },
 };
 
-const CRAWL: CrawlOverview = {
-  id: 'one',
-  status: 'Running',
-  reason: null,
-  createdAt: new Date(0),
-  finishedAt: null,
-  found: 20_000,
-  done: 7_000,
-  open: 13_000,
-  pages: {},
-  pagesPerSecond: 0.5,
-  samples: [],
-  waiting: WAITING,
-};
+const CRAWL: HeldBackCrawl = { status: 'Running', open: 13_000, waiting: WAITING };
+
+const RUNNING = { active: true } as const;
+const TERMINATED = { active: false, reason: 'its workflow is terminated' } as const;
 
 test.each([
-  [{}, 'running', 'example.org sets the pace: 12,400 pages at 10 s.'],
-  [{}, 'unknown', 'example.org sets the pace: 12,400 pages at 10 s.'],
-  [{}, 'none', 'No worker is running.'],
-  [{ status: 'Paused' }, 'none', 'It is paused by an operator.'],
+  [{}, RUNNING, 'example.org sets the pace: 12,400 pages at 10 s.'],
+  [{}, null, 'example.org sets the pace: 12,400 pages at 10 s.'],
+  [{}, TERMINATED, 'It is stalled: its workflow is terminated.'],
+  [{ status: 'Cancelling' }, TERMINATED, 'It is stalled: its workflow is terminated.'],
+  [{ status: 'Paused' }, TERMINATED, 'Paused by an operator.'],
   [
     { waiting: { ...WAITING, down: 3, paused: 1 } },
-    'running',
+    RUNNING,
     'example.org sets the pace: 12,400 pages at 10 s; 1 domain paused by an operator, 3 sites down.',
   ],
-  [{ waiting: { ...WAITING, slowest: null, paused: 2 } }, 'running', '2 domains paused by an operator.'],
-  [{ open: 0 }, 'running', 'All pages found so far are done; it ends at the next sweep.'],
-  [{ waiting: null, status: 'Completed' }, 'none', null],
-] as const)('one sentence says what holds a crawl back: %o, workers %s', (change, workers, sentence) => {
-  expect(whatHoldsBack({ ...CRAWL, ...change }, workers, { pausedBy: null, stop: null })).toBe(sentence);
+  [{ waiting: { ...WAITING, slowest: null, paused: 2 } }, RUNNING, '2 domains paused by an operator.'],
+  [{ waiting: { ...WAITING, slowest: null } }, RUNNING, 'Its next pages are about to start.'],
+  [{ open: 0 }, RUNNING, 'All pages found so far are done; it ends at the next sweep.'],
+  [{ waiting: null, status: 'Completed' }, TERMINATED, null],
+] as const)('one sentence says what holds a crawl back: %o, %o', (change, work, sentence) => {
+  expect(whatHoldsBack({ ...CRAWL, ...change }, work, { pausedBy: null, stop: null })).toBe(sentence);
 });
 
 test('while everything is stopped, that is what holds back every crawl that would run', () => {
   const stop = { channel: 'cli', by: 'anna', reason: 'an attack' } as const;
-  const sentenceOf = (change: Partial<CrawlOverview>) =>
-    whatHoldsBack({ ...CRAWL, ...change }, 'running', { pausedBy: null, stop });
+  const sentenceOf = (change: Partial<HeldBackCrawl>) =>
+    whatHoldsBack({ ...CRAWL, ...change }, RUNNING, { pausedBy: null, stop });
   expect(sentenceOf({})).toBe('Everything is stopped by anna (cli): an attack.');
-  expect(sentenceOf({ status: 'Paused' })).toBe('It is paused by an operator.');
+  expect(sentenceOf({ status: 'Paused' })).toBe('Paused by an operator.');
 });
 
-test('a crawl ends no sooner than its slowest domain, and no faster than it has been lately', () => {
-  expect(secondsLeft(CRAWL)).toBe(124_000);
-  expect(secondsLeft({ ...CRAWL, pagesPerSecond: 0.01 })).toBe(1_300_000);
-  expect(secondsLeft({ ...CRAWL, pagesPerSecond: 0 })).toBe(124_000);
-  expect(secondsLeft({ ...CRAWL, status: 'Paused' })).toBeNull();
+test('a domain that cannot be worked on does not set the pace', () => {
+  const domain = { found: 9, open: 9, gapMs: 1_000, minGapMs: 0, remainingMs: 9_000 };
+  const able = { paused: false, down: false, blockedUntil: null };
+  const open = summariseOpenDomains([
+    { ...domain, ...able, domain: 'down.test', down: true },
+    { ...domain, ...able, domain: 'blocked.test', blockedUntil: new Date() },
+    { ...domain, ...able, domain: 'able.test' },
+    { ...domain, ...able, domain: 'paused.test', paused: true, down: true, remainingMs: null },
+  ]);
+  const slowest = { domain: 'able.test', pages: 9, gapMs: 1_000 };
+  expect(open).toEqual({ paused: 1, blocked: 1, down: 1, slowest });
 });

@@ -26,7 +26,7 @@ test('an order about a crawl is recorded with what it changed', async () => {
     effect: 'Running → Paused',
     ...ORIGIN,
   });
-  expect(second?.effect).toBe('nothing: it was so already');
+  expect(second?.effect).toBe('no change');
   expect(await readPauseOrder(db(), { crawlId: id })).toEqual(second);
 });
 

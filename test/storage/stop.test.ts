@@ -115,7 +115,7 @@ test('the order can be read while it holds, and both are on record', async () =>
   await stopEverything(db(), newOrder('stop', 'two complaints'));
   expect(await readStop(db())).toMatchObject({
     reason: 'two complaints',
-    effect: 'nothing: it was so already',
+    effect: 'no change',
   });
   expect(await liftStop(db(), newOrder('resume'))).toBe(true);
   expect(await liftStop(db(), newOrder('resume'))).toBe(false);

@@ -44,11 +44,13 @@ function checkCrawlId(id: string): string {
   );
 }
 
-/** Something a site owner can write to: a page or a mail address. */
-const ADDRESS = /https?:\/\/|@/;
+/** Whether it has something that a site owner can write to: a page or a mail address. */
+export function hasAddress(userAgent: string): boolean {
+  return /https?:\/\/|@/.test(userAgent);
+}
 
 /** Advice for users who crawl the sites of others anonymously. null: sites can see who crawls them, or it is a private network. */
 export function contactAdvice({ userAgent, from, crawl }: AmbleConfig): string | null {
-  if (from !== null || ADDRESS.test(userAgent) || crawl.allowNetwork.length > 0) return null;
+  if (from !== null || hasAddress(userAgent) || crawl.allowNetwork.length > 0) return null;
   return 'Site owners cannot see who is crawling: set "contact" (AMBLE_CONTACT) to a page about your crawler, or "from" (AMBLE_FROM) to a mail address.';
 }

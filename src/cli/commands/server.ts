@@ -1,5 +1,5 @@
 /** `amble server`: serves the dashboard and the API, without a worker. */
-import { BadInput } from '../../config/index.ts';
+import { type AmbleConfig, BadInput } from '../../config/index.ts';
 import { isAddressTaken } from '../../server/listen.ts';
 import { assertSafe } from '../../server/safe-listen.ts';
 import { type CommonOptions, configForProcess } from '../common-options.ts';
@@ -7,6 +7,7 @@ import { startDashboard } from '../connect/dashboard.ts';
 import { withSession } from '../connect/session.ts';
 import { aborted } from '../interrupts.ts';
 import { EXIT, type ExitCode, writeErr } from '../terminal.ts';
+import { hasAddress } from './crawl.ts';
 
 export interface ServerOptions extends CommonOptions {
   listen?: string;
@@ -28,6 +29,10 @@ export async function serverCommand({
       if (!isAddressTaken(error)) throw error;
       throw new BadInput(`${host}:${port} is in use by another program; choose another with --listen.`);
     });
+    if (botOnly && isAnonymous(config))
+      writeErr(
+        'The page names nobody whom the owner of a site can reach: set "contact" (AMBLE_CONTACT) or "from" (AMBLE_FROM).',
+      );
     writeErr(botOnly ? `The page for owners of sites: ${server?.url}bot` : `Dashboard: ${server?.url}`);
     if (server?.open && !botOnly)
       writeErr('Others than this machine may open it; they are asked for the token.');
@@ -36,4 +41,11 @@ export async function serverCommand({
     await server?.stop(interrupts.second);
     return EXIT.ok;
   });
+}
+
+/** The page itself is no contact. */
+export function isAnonymous({ userAgent, from, publicBotUrl }: AmbleConfig): boolean {
+  return (
+    from === null && !hasAddress(publicBotUrl === null ? userAgent : userAgent.replace(publicBotUrl, ''))
+  );
 }

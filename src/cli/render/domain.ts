@@ -16,7 +16,7 @@ import { nextSlotAt, type ThrottleView } from '../../throttle/view.ts';
 import { formatAgo, formatClock, formatIn, formatPlural, renderTable } from './text.ts';
 
 export function renderDomains(reports: readonly DomainReport[], now: Date): string[] {
-  const headers = ['Domain', 'State', 'Gap', 'Reason', 'Waiting', 'Last request', 'Average'];
+  const headers = ['Domain', 'State', 'Gap', 'Reason', 'Reserved', 'Waiting', 'Last request', 'Response'];
   const rows = reports.map((report) => {
     const { live, known } = report;
     const gap = live ?? (known && storedGap(known.stored));
@@ -27,7 +27,8 @@ export function renderDomains(reports: readonly DomainReport[], now: Date): stri
       describeDomainState(report, now),
       gap ? formatDuration(gap.gapMs) : '',
       gap ? GAP_REASONS[gap.gapReason] : '',
-      live === null ? 0 : live.reserved + live.waiting,
+      live === null ? '' : live.reserved,
+      live === null ? '' : live.waiting,
       lastStart === null ? '' : formatAgo(lastStart, now),
       average === null ? '' : formatDuration(average),
     ];

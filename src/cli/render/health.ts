@@ -1,6 +1,7 @@
 /** The health of an installation on a terminal: facts first, then findings with their cures. */
 import { formatDuration } from '../../core/format.ts';
 import type { HealthReport } from '../../operator/health.ts';
+import { contentStoreState } from '../../reports/health-findings.ts';
 import { formatAgo, formatPlural, indent, renderTable } from './text.ts';
 
 export function renderHealth(report: HealthReport, now: Date): string[] {
@@ -61,18 +62,13 @@ export function renderHealth(report: HealthReport, now: Date): string[] {
   ];
 }
 
-function dependencyLines({
-  postgresError,
-  temporalError,
-  contentStore,
-  clockOffsetMs,
-  workers,
-}: HealthReport): string[] {
+function dependencyLines(report: HealthReport): string[] {
+  const { postgresError, temporalError, clockOffsetMs, workers } = report;
   const state = (error: string | null) => (error === null ? 'available' : `unavailable: ${error}`);
   return [
     `  Postgres       ${state(postgresError)}`,
     `  Temporal       ${state(temporalError)}`,
-    `  Content store  ${state(contentStore.error)} (${contentStore.name})`,
+    `  Content store  ${describeStore(report)}`,
     ...(clockOffsetMs === null
       ? []
       : [
@@ -80,4 +76,10 @@ function dependencyLines({
         ]),
     ...(workers === null ? [] : [`  Workers        ${workers.length}`]),
   ];
+}
+
+function describeStore(report: HealthReport): string {
+  const { name, error, isBucket } = report.contentStore;
+  const why = error === null ? '' : `: ${error}`;
+  return `${contentStoreState(report)}${why} (${name}${isBucket ? ', as workers report' : ''})`;
 }

@@ -4,7 +4,7 @@ import type { RecordedOrder } from '../../storage/orders.ts';
 import { formatClock, renderTable } from './text.ts';
 
 export function renderOrders(orders: readonly RecordedOrder[], now: Date): string[] {
-  const headers = ['Time', 'Order', 'Of', 'By', 'Channel', 'Changed', 'Reason'];
+  const headers = ['Time', 'Order', 'About', 'By', 'Channel', 'Change', 'Reason'];
   const rows = orders.map((order) => [
     formatClock(order.givenAt, now),
     order.kind,

@@ -10,7 +10,7 @@ export function renderPageReport(report: PageReport, context: PageContext, now: 
     page.url,
     `  Crawl     ${crawl.id} (${crawl.status})${alsoIn.length > 0 ? `; also in ${alsoIn.join(', ')}` : ''}`,
     `  Domain    ${page.domain}`,
-    `  Found     ${page.isSeed ? 'as a start URL' : `at depth ${page.depth}`}, priority ${page.priority}`,
+    `  Found     ${page.isSeed ? 'as a seed' : `at depth ${page.depth}`}, priority ${page.priority}`,
     ...chainLines(report),
     `  Now       ${page.status}: ${describePage(report, context, now)}`,
     ...(context.work?.active === false ? [`            The crawl is stalled: ${context.work.reason}.`] : []),

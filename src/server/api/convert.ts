@@ -8,7 +8,8 @@ import { nextSlotAt } from '../../throttle/view.ts';
 import type { NowCrawl } from '../overview.ts';
 import type { CrawlSchema, DomainSchema, OrderSchema, PageSchema } from './schemas.ts';
 
-export function toCrawl({ waiting: _, samples: __, ...crawl }: NowCrawl): z.infer<typeof CrawlSchema> {
+export function toCrawl(overview: NowCrawl): z.infer<typeof CrawlSchema> {
+  const { waiting: _, samples: __, isGrowing: ___, ...crawl } = overview;
   return {
     ...crawl,
     createdAt: crawl.createdAt.toISOString(),

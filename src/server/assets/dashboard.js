@@ -1,28 +1,59 @@
 /**
- * Keeps an open page up to date. The server sends the page anew whenever it changes; only the parts marked as live are replaced,
- * so that scroll position, open details and what is being typed stay. Without this script everything works after a reload.
+ * Keeps an open page up to date. The server sends the page anew whenever it changes. Parts marked as live are changed in place,
+ * so that focus, scroll positions, open details, what is being typed and a click in progress stay. Without this script
+ * everything works after a reload.
  */
 
 function update(html) {
   const next = new DOMParser().parseFromString(html, 'text/html');
+  const focused = document.activeElement;
   for (const fresh of next.querySelectorAll('[data-live]')) {
     const shown = document.getElementById(fresh.id);
-    if (shown === null || shown.isEqualNode(fresh) || isInUse(shown)) continue;
-    const focused = shown.contains(document.activeElement) ? document.activeElement.id : '';
-    for (const details of shown.querySelectorAll('details[open][id]'))
-      next.getElementById(details.id)?.setAttribute('open', '');
-    const scrolled = [...shown.querySelectorAll('.scroll')].map((part) => part.scrollLeft);
-    shown.replaceWith(fresh);
-    for (const [index, part] of [...fresh.querySelectorAll('.scroll')].entries())
-      part.scrollLeft = scrolled[index] ?? 0;
-    if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
+    if (shown !== null && !isSelected(shown)) patch(shown, fresh);
+  }
+  // A part that was moved has lost it.
+  if (document.activeElement !== focused && focused.isConnected) focused.focus({ preventScroll: true });
+}
+
+/** Elements are the same if they have the same id, so that a button never gives another order than the one it was pressed for. */
+function patch(shown, fresh) {
+  if (shown.isEqualNode(fresh)) return;
+  if (shown.nodeName !== fresh.nodeName || shown.id !== fresh.id) shown.replaceWith(fresh);
+  else if (shown.nodeType !== Node.ELEMENT_NODE) shown.data = fresh.data;
+  else {
+    patchAttributes(shown, fresh);
+    patchChildren(shown, fresh);
   }
 }
 
-/** Somebody types in it, or has selected some of its text. */
-function isInUse(part) {
-  const active = document.activeElement;
-  if (part.contains(active) && active.matches('input, select, textarea')) return true;
+function patchAttributes(shown, fresh) {
+  // Whether details are open is up to the reader.
+  const names = new Set([...shown.getAttributeNames(), ...fresh.getAttributeNames()]);
+  names.delete('open');
+  for (const name of names) {
+    const value = fresh.getAttribute(name);
+    if (value === null) shown.removeAttribute(name);
+    else if (shown.getAttribute(name) !== value) shown.setAttribute(name, value);
+  }
+}
+
+function patchChildren(shown, fresh) {
+  const wanted = [...fresh.childNodes];
+  const known = new Map([...shown.children].filter(({ id }) => id !== '').map((child) => [child.id, child]));
+  for (const [index, child] of wanted.entries()) {
+    const here = shown.childNodes[index] ?? null;
+    const same = child.id ? known.get(child.id) : here?.id ? undefined : here;
+    if (!same) shown.insertBefore(child, here);
+    else {
+      if (same !== here) shown.insertBefore(same, here);
+      patch(same, child);
+    }
+  }
+  while (shown.childNodes.length > wanted.length) shown.lastChild.remove();
+}
+
+/** Somebody has selected some of its text. */
+function isSelected(part) {
   const selection = getSelection();
   return selection !== null && !selection.isCollapsed && part.contains(selection.anchorNode);
 }

@@ -37,8 +37,8 @@ export function CrawlActions({ id, status, back }: { id: string; status: CrawlSt
               <OrderForm
                 kind="cancel"
                 {...about}
-                label={`End ${id} for good`}
-                text="End for good"
+                label={`Cancel crawl ${id}`}
+                text="Cancel crawl"
                 danger
                 askReason
               />

@@ -77,9 +77,20 @@ export function Page({ c, title, path, views, children }: PageProps) {
             )}
           </header>
           {children}
+          {views.length > 0 && <Operator name={c.get('operator') ?? null} mayChange={c.get('namesItself')} />}
         </body>
       </html>
     </>
+  );
+}
+
+/** By whom the record says that orders of this browser are. */
+function Operator({ name, mayChange = false }: { name: string | null; mayChange?: boolean | undefined }) {
+  return (
+    <footer>
+      {name === null ? 'You give orders without a name.' : `You give orders as ${name}.`}{' '}
+      {mayChange && <a href="/name">{name === null ? 'Add your name' : 'Change your name'}</a>}
+    </footer>
   );
 }
 

@@ -6,7 +6,7 @@ export interface OrderFormProps {
   /** What it is about: one of them. */
   crawl?: string;
   domain?: string;
-  /** Ask for a reason next to the button. */
+  /** Show the field for a reason. Lists have a button a row, and the field behind it. */
   askReason?: boolean;
   danger?: boolean;
   /** Where to go back to. */
@@ -21,25 +21,30 @@ export interface OrderFormProps {
 
 export function OrderForm(props: OrderFormProps) {
   const { kind, crawl, domain, back, label, text, askReason, danger, children } = props;
+  // An open page that is brought up to date takes forms with the same id for the same.
   const id = `${kind}-${crawl ?? domain ?? 'all'}`;
+  const reason = (
+    <input name="reason" maxlength={500} placeholder="Reason (optional)" aria-label={`Reason: ${label}`} />
+  );
   return (
-    <form method="post" action="/orders">
+    <form method="post" action="/orders" id={id}>
       <input type="hidden" name="kind" value={kind} />
       {crawl !== undefined && <input type="hidden" name="crawl" value={crawl} />}
       {domain !== undefined && <input type="hidden" name="domain" value={domain} />}
       <input type="hidden" name="back" value={back} />
       {children}
-      {askReason && (
-        <input
-          name="reason"
-          maxlength={500}
-          placeholder="Reason (optional)"
-          aria-label={`Reason: ${label}`}
-        />
-      )}
-      <button type="submit" id={id} class={danger ? 'danger' : undefined} aria-label={label}>
+      {askReason && reason}
+      <button type="submit" class={danger ? 'danger' : undefined} aria-label={label}>
         {text}
       </button>
+      {!askReason && (
+        <details class="reason">
+          <summary title="Give a reason" aria-label={`Give a reason: ${label}`}>
+            …
+          </summary>
+          {reason}
+        </details>
+      )}
     </form>
   );
 }

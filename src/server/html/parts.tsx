@@ -29,6 +29,29 @@ export function FromWeb({ text, max = 300 }: { text: string; max?: number }) {
   );
 }
 
+/** A text of a site, one element a line, so that a line cannot change how the next one is shown. */
+export function Lines({ text, max }: { text: string; max: number }) {
+  return (
+    <>
+      {text.split(/\r\n?|\n/).map((line) => (
+        <>
+          <FromWeb text={expandTabs(line)} max={max} />
+          {'\n'}
+        </>
+      ))}
+    </>
+  );
+}
+
+const TAB_WIDTH = 4;
+
+/** With spaces up to the next tab stop: the tab itself counts as a control character. */
+export function expandTabs(line: string): string {
+  return line.replaceAll(/([^\t]*)\t/g, (_, before: string) =>
+    before.padEnd(TAB_WIDTH * (Math.floor(before.length / TAB_WIDTH) + 1)),
+  );
+}
+
 export function crawlAddress(id: string): string {
   return `/crawls/${encodeURIComponent(id)}`;
 }
@@ -103,11 +126,14 @@ export function Table<Row>({
   caption,
   columns,
   rows,
+  rowId,
   empty,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
+  /** For rows that change their places: an open page that is brought up to date moves them with what is typed in them. */
+  rowId?(row: Row): string;
   /** Shown instead of a table without rows. */
   empty: string;
 }) {
@@ -127,7 +153,7 @@ export function Table<Row>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr>
+            <tr id={rowId?.(row)}>
               {columns.map(({ cell, numeric, head }) => (
                 <td class={numeric ? 'numeric' : undefined} data-head={head}>
                   {cell(row)}

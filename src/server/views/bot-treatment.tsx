@@ -17,6 +17,12 @@ export function Treatment({ site, token, now }: { site: SiteTreatment; token: st
       <h3>
         <FromWeb text={site.host} />
       </h3>
+      {site.host !== proof.domain && (
+        <p>
+          All hosts of {proof.domain} share one gap, so the gap, the requests and the proof are those of all
+          of them.
+        </p>
+      )}
       <dl class="facts">
         <dt>Gap</dt>
         <dd>{gapMs === null ? 'not known yet' : `at least ${formatDuration(gapMs)} between two requests`}</dd>

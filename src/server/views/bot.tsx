@@ -90,10 +90,10 @@ export const botView = defineView<Bot>({
           text={`User-agent: ${token}\nAllow: /\nCrawl-delay: 30`}
         />
         <p>
-          It sends one request after the other to a host, with a gap between them; a <code>429</code> or{' '}
-          <code>5xx</code> response makes the gap longer, and it waits as long as <code>Retry-After</code>{' '}
-          says. Pages with <code>&lt;meta name="robots" content="nofollow"&gt;</code> or links with{' '}
-          <code>rel="nofollow"</code> are not followed.
+          It keeps a gap between the starts of two requests to a host; a <code>429</code> or <code>5xx</code>{' '}
+          response makes the gap longer, and it waits as long as <code>Retry-After</code> says. Pages with{' '}
+          <code>&lt;meta name="robots" content="nofollow"&gt;</code> or links with <code>rel="nofollow"</code>{' '}
+          are not followed.
         </p>
       </>
     );

@@ -17,6 +17,7 @@ export function RemainingTable({ end: { domains, saving }, now }: { end: PoliteE
       <Table
         caption="Domains by the time that their open pages take"
         rows={domains}
+        rowId={({ domain }) => `domain-${domain}`}
         empty="No page is open."
         columns={[
           {

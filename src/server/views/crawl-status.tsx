@@ -1,7 +1,9 @@
 /** The status of a crawl, and figures, as several views show them. */
+import { formatDuration } from '../../core/format.ts';
 import type { CrawlStatus } from '../../core/outcome.ts';
 import type { Child } from '../html/jsx.ts';
 import { Count, type Tone } from '../html/parts.tsx';
+import type { NowCrawl } from '../overview.ts';
 
 export const CRAWL_TONES: Record<CrawlStatus, Tone> = {
   Running: 'busy',
@@ -36,4 +38,19 @@ export function SumFigures({ found, done, open }: { found: number; done: number;
       </Figure>
     </>
   );
+}
+
+/** An end that is further away than a year says only that something is wrong. */
+export const MAX_SHOWN_MS = 365 * 86_400_000;
+
+export function describeLeft({
+  secondsLeft,
+  isGrowing,
+}: Pick<NowCrawl, 'secondsLeft' | 'isGrowing'>): string {
+  if (secondsLeft === null) return isGrowing ? 'not converging' : '–';
+  return `about ${describeTime(1_000 * secondsLeft)}`;
+}
+
+export function describeTime(ms: number): string {
+  return ms > MAX_SHOWN_MS ? 'over a year' : formatDuration(ms);
 }

@@ -4,18 +4,22 @@ import { type FullCrawlReport, readCrawlReport } from '../../reports/crawl-repor
 import { CrawlActions } from '../html/actions.tsx';
 import { GrowthChart, growthChartEnd } from '../html/charts.tsx';
 import { Ago, Badge, Clock, Count, crawlAddress, FromWeb, Live, Share, Table } from '../html/parts.tsx';
-import { loadCrawlOverview } from '../overview.ts';
+import { loadCrawlOverview, type NowCrawl } from '../overview.ts';
 import { defineView } from '../view.ts';
 import { CauseTable } from './crawl-causes.tsx';
 import { LedgerTable } from './crawl-ledger.tsx';
 import { RemainingTable } from './crawl-remaining.tsx';
 import { SettingsFacts } from './crawl-settings.tsx';
-import { CRAWL_TONES, Figure, SumFigures } from './crawl-status.tsx';
+import {
+  CRAWL_TONES,
+  describeLeft,
+  describeTime,
+  Figure,
+  MAX_SHOWN_MS,
+  SumFigures,
+} from './crawl-status.tsx';
 
-interface CrawlPage extends FullCrawlReport {
-  /** One sentence. null: it has ended. */
-  heldBackBy: string | null;
-}
+type CrawlPage = FullCrawlReport & Pick<NowCrawl, 'heldBackBy' | 'secondsLeft' | 'isGrowing'>;
 
 export const crawlView = defineView<CrawlPage>({
   path: '/crawls/:crawl',
@@ -25,7 +29,9 @@ export const crawlView = defineView<CrawlPage>({
       readCrawlReport(services.db, crawl, now),
       loadCrawlOverview(services, crawl),
     ]);
-    return report && { ...report, heldBackBy: overview?.heldBackBy ?? null };
+    if (report === null || overview === null) return null;
+    const { heldBackBy, secondsLeft, isGrowing } = overview;
+    return { ...report, heldBackBy, secondsLeft, isGrowing };
   },
   render(report, now) {
     const { progress, createdAt, finishedAt, done, open } = report;
@@ -54,11 +60,9 @@ export const crawlView = defineView<CrawlPage>({
           <dl class="figures">
             <SumFigures found={progress.found} done={done} open={open} />
             <Figure name="Time">{formatDuration(progress.seconds * 1_000)}</Figure>
-            {report.projection !== null && (
-              <Figure name="At this rate">{describeEnd(report.projection.endsInMs)}</Figure>
-            )}
-            {report.end !== null && open > 0 && (
-              <Figure name="At best, politely">{describeEnd(report.end.remainingMs)}</Figure>
+            {finishedAt === null && <Figure name="Left">{describeLeft(report)}</Figure>}
+            {report.end?.remainingMs != null && (
+              <Figure name="Minimum time">{describeTime(report.end.remainingMs)}</Figure>
             )}
           </dl>
           {report.heldBackBy !== null && (
@@ -72,8 +76,8 @@ export const crawlView = defineView<CrawlPage>({
           {report.end !== null && open > 0 && <RemainingTable end={report.end} now={now} />}
           <h2>Causes of failure</h2>
           <CauseTable crawl={progress.crawl} causes={report.causes} now={now} />
-          <h2>Links and what became of them</h2>
-          <LedgerTable ledger={report.ledger} />
+          <h2>Links by result</h2>
+          <LedgerTable report={report} />
         </Live>
         <h2>Settings</h2>
         <SettingsFacts report={report} />
@@ -82,18 +86,11 @@ export const crawlView = defineView<CrawlPage>({
   },
 });
 
-/** An end that is further away than a year says only that something is wrong. */
-const MAX_SHOWN_MS = 365 * 86_400_000;
-
-function describeEnd(ms: number | null): string {
-  if (ms === null) return 'no end in sight';
-  return ms > MAX_SHOWN_MS ? 'over a year' : formatDuration(ms);
-}
-
-function Growth({ report, now }: { report: FullCrawlReport; now: Date }) {
-  const { samples, projection, done, progress, createdAt } = report;
-  const endsInMs = projection?.endsInMs ?? null;
-  const endsAt = endsInMs === null || endsInMs > MAX_SHOWN_MS ? null : new Date(now.getTime() + endsInMs);
+function Growth({ report, now }: { report: CrawlPage; now: Date }) {
+  const { samples, projection, done, progress, createdAt, secondsLeft } = report;
+  const endsInMs =
+    projection === null || secondsLeft === null ? Number.POSITIVE_INFINITY : 1_000 * secondsLeft;
+  const endsAt = endsInMs > MAX_SHOWN_MS ? null : new Date(now.getTime() + endsInMs);
   const [first, last] = [samples[0], samples.at(-1)];
   const label = `${formatCount(progress.found)} pages found and ${formatCount(done)} done in ${formatDuration(progress.seconds * 1_000)}.`;
   return (

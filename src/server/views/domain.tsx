@@ -1,22 +1,18 @@
 /** One domain: how it is treated and why, its last requests, its robots.txt, the proof. */
 import { formatCount, formatDuration } from '../../core/format.ts';
 import { productToken } from '../../http/index.ts';
-import {
-  describeDomainState,
-  describeGap,
-  findDomainBlock,
-  storedGap,
-} from '../../operator/describe-domain.ts';
+import { confirmedOutages, describeGap, findDomainBlock, storedGap } from '../../operator/describe-domain.ts';
 import { type DomainReport, parseDomain, readDomainReport } from '../../operator/domains.ts';
 import { type DomainDetail, readDomainDetail } from '../../reports/domain-detail.ts';
 import { nextSlotAt } from '../../throttle/view.ts';
 import { DomainActions } from '../html/actions.tsx';
 import { GapChart } from '../html/charts.tsx';
-import { Ago, Badge, Clock, Count, Countdown, FromWeb, Live, type Tone } from '../html/parts.tsx';
+import { Ago, Clock, Count, Countdown, FromWeb, Live } from '../html/parts.tsx';
 import { askTemporal } from '../services.ts';
 import { defineView } from '../view.ts';
 import { Figure } from './crawl-status.tsx';
-import { PeriodForm, ProofFacts, periodOf, proofAddress } from './proof.tsx';
+import { DomainBadge, isPaused } from './domain-badge.tsx';
+import { PeriodForm, ProofFacts, periodOf, proofAddress, Violations } from './proof.tsx';
 import { Robots } from './robots.tsx';
 
 interface DomainPage extends DomainDetail {
@@ -39,19 +35,14 @@ export const domainView = defineView<DomainPage>({
     const { publicBotUrl } = config;
     return { report, publicBotUrl, ...(await readDomainDetail(db, domain, options)) };
   },
-  render({ report, domain, requests, robots, proof, publicBotUrl }, now) {
+  render({ report, domain, requests, robots, proof, violations, publicBotUrl }, now) {
     return (
       <>
         <Live id="domain">
           <div class="head">
             <h1>{domain}</h1>
-            <Badge tone={toneOf(report, now)}>{describeDomainState(report, now)}</Badge>
-            <DomainActions
-              domain={domain}
-              isPaused={
-                report.live === null ? report.known?.stored.paused === true : report.live.phase === 'paused'
-              }
-            />
+            <DomainBadge report={report} now={now} />
+            <DomainActions domain={domain} isPaused={isPaused(report)} />
           </div>
           <Facts report={report} now={now} />
         </Live>
@@ -70,6 +61,7 @@ export const domainView = defineView<DomainPage>({
         <PeriodForm proof={proof} />
         <Live id="proof">
           <ProofFacts proof={proof} />
+          <Violations violations={violations} of={proof.violationCount} />
           <p>
             <a href={proofAddress(proof, publicBotUrl ?? '/bot')}>
               This proof as the owner of the site sees it
@@ -83,13 +75,6 @@ export const domainView = defineView<DomainPage>({
     );
   },
 });
-
-function toneOf({ live, known }: DomainReport, now: Date): Tone {
-  if (live === null) return known?.stored.paused ? 'warn' : 'quiet';
-  if (live.phase === 'down') return 'bad';
-  if (live.phase === 'paused' || live.phase === 'blocked') return 'warn';
-  return (live.blockedUntil ?? 0) > now.getTime() ? 'warn' : 'good';
-}
 
 function Facts({ report, now }: { report: DomainReport; now: Date }) {
   const { live, known } = report;
@@ -112,7 +97,7 @@ function Facts({ report, now }: { report: DomainReport; now: Date }) {
           </Figure>
         )}
         {live !== null && (
-          <Figure name="Leases + queued">
+          <Figure name="Reserved + waiting">
             {formatCount(live.reserved)} + {formatCount(live.waiting)}
           </Figure>
         )}
@@ -130,7 +115,7 @@ function Facts({ report, now }: { report: DomainReport; now: Date }) {
           </Figure>
         )}
       </dl>
-      {Object.entries(known?.stored.outages ?? {}).map(([origin, { since, error }]) => (
+      {confirmedOutages(known).map(({ origin, since, error }) => (
         <p class="notice bad">
           <FromWeb text={origin} /> has been unreachable since <Clock at={new Date(since)} now={now} />:{' '}
           <FromWeb text={error} />

@@ -1,17 +1,13 @@
 /** Domains: how each is treated, across all crawls. */
 import { formatCount, formatDuration } from '../../core/format.ts';
-import {
-  type DescribedGap,
-  describeDomainState,
-  describeGapReason,
-  storedGap,
-} from '../../operator/describe-domain.ts';
+import { type DescribedGap, describeGapReason, storedGap } from '../../operator/describe-domain.ts';
 import type { DomainReport } from '../../operator/domains.ts';
 import { nextSlotAt } from '../../throttle/view.ts';
 import { type DomainList, loadDomains } from '../domain-list.ts';
 import { OrderForm } from '../html/orders.tsx';
-import { Ago, Badge, Count, Countdown, Live, Table, type Tone } from '../html/parts.tsx';
+import { Ago, Count, Countdown, Live, Table } from '../html/parts.tsx';
 import { defineView } from '../view.ts';
+import { DomainBadge, isPaused } from './domain-badge.tsx';
 
 const MAX_DOMAINS = 100;
 
@@ -33,7 +29,7 @@ export const domainsView = defineView<Domains>({
       <>
         <div class="head">
           <h1>Domains</h1>
-          <span class="lead">Paused, blocked and unreachable ones first, then the most recent.</span>
+          <span class="lead">Paused, blocked and down ones first, then the most recent.</span>
           <form class="actions" action="/domains">
             <input
               name="find"
@@ -49,6 +45,7 @@ export const domainsView = defineView<Domains>({
           <Table
             caption="Domains"
             rows={domains}
+            rowId={({ domain }) => `domain-${domain}`}
             empty={
               find === ''
                 ? 'No domains yet; a crawl adds the domains it visits.'
@@ -61,7 +58,7 @@ export const domainsView = defineView<Domains>({
               },
               {
                 head: 'State',
-                cell: (report) => <Badge tone={toneOf(report)}>{describeDomainState(report, now)}</Badge>,
+                cell: (report) => <DomainBadge report={report} now={now} />,
               },
               {
                 head: 'Next slot',
@@ -69,8 +66,12 @@ export const domainsView = defineView<Domains>({
               },
               { head: 'Gap', numeric: true, cell: gapOf },
               { head: 'Reason', cell: reasonOf },
-              { head: 'Leases', numeric: true, cell: ({ live }) => live && <Count value={live.reserved} /> },
-              { head: 'Queued', numeric: true, cell: ({ live }) => live && <Count value={live.waiting} /> },
+              {
+                head: 'Reserved',
+                numeric: true,
+                cell: ({ live }) => live && <Count value={live.reserved} />,
+              },
+              { head: 'Waiting', numeric: true, cell: ({ live }) => live && <Count value={live.waiting} /> },
               {
                 head: 'Response',
                 numeric: true,
@@ -113,16 +114,8 @@ function reasonOf(report: DomainReport): string {
   return gap === null ? '' : describeGapReason(gap);
 }
 
-function toneOf({ live, known }: DomainReport): Tone {
-  const phase = live?.phase ?? (known?.stored.paused ? 'paused' : 'idle');
-  if (phase === 'paused' || phase === 'blocked') return 'warn';
-  if (phase === 'down' || Object.keys(known?.stored.outages ?? {}).length > 0) return 'bad';
-  return phase === 'open' ? 'good' : 'quiet';
-}
-
-function Orders({ report: { domain, live, known } }: { report: DomainReport }) {
-  const isPaused = live === null ? known?.stored.paused : live.phase === 'paused';
-  const kind = isPaused ? 'resume' : 'pause';
-  const text = isPaused ? 'Resume' : 'Pause';
+function Orders({ report }: { report: DomainReport }) {
+  const { domain } = report;
+  const [kind, text] = isPaused(report) ? ['resume', 'Resume'] : ['pause', 'Pause'];
   return <OrderForm kind={kind} domain={domain} back="/domains" label={`${text} ${domain}`} text={text} />;
 }

@@ -1,6 +1,7 @@
 /** Health: what is wrong and how to mend it, workers, queues, and what they depend on. */
 import { formatCount, formatDuration } from '../../core/format.ts';
 import { type HealthReport, readHealth } from '../../operator/health.ts';
+import { contentStoreState } from '../../reports/health-findings.ts';
 import type { Child } from '../html/jsx.ts';
 import { Ago, Badge, Count, CrawlLink, Live, Table } from '../html/parts.tsx';
 import { defineView } from '../view.ts';
@@ -95,9 +96,12 @@ export const healthView = defineView<HealthReport>({
   },
 });
 
+const STORE_TONES = { available: 'good', unavailable: 'bad', 'not known': 'quiet' } as const;
+
 function Dependencies({ report }: { report: HealthReport }) {
   const { postgresError, temporalError, contentStore, databaseBytes, clockOffsetMs } = report;
   const { freeBytes, sizeBytes, name } = contentStore;
+  const storeState = contentStoreState(report);
   return (
     <dl class="facts">
       <dt>Postgres</dt>
@@ -110,12 +114,15 @@ function Dependencies({ report }: { report: HealthReport }) {
       </dd>
       <dt>Content store</dt>
       <dd>
-        <State error={contentStore.error}>
+        <Badge tone={STORE_TONES[storeState]}>{storeState}</Badge>{' '}
+        <span>
           {name}
+          {contentStore.isBucket &&
+            (storeState === 'not known' ? '; workers check it, and none is running' : ', as workers report')}
           {freeBytes !== null &&
             sizeBytes !== null &&
             `, ${formatBytes(freeBytes)} of ${formatBytes(sizeBytes)} free`}
-        </State>
+        </span>
       </dd>
       <dt>Clock</dt>
       <dd>{clockOffsetMs === null ? 'not known' : `${formatOffset(clockOffsetMs)} compared to Postgres`}</dd>

@@ -6,7 +6,7 @@ import { Ago, Badge, Count, CrawlLink, FromWeb, Live, Share, Table } from '../ht
 import { Sparkline } from '../html/sparkline.tsx';
 import { type CrawlList, loadOverview, type NowCrawl } from '../overview.ts';
 import { defineView } from '../view.ts';
-import { CRAWL_TONES, Figure, SumFigures } from './crawl-status.tsx';
+import { CRAWL_TONES, describeLeft, Figure, SumFigures } from './crawl-status.tsx';
 
 interface Now extends CrawlList {
   at: Date;
@@ -55,6 +55,7 @@ export const nowView = defineView<Now>({
             <Table
               caption="Crawls that have ended"
               rows={ended}
+              rowId={({ id }) => `crawl-${id}`}
               empty=""
               columns={[
                 { head: 'Crawl', cell: ({ id }) => <CrawlLink id={id} /> },
@@ -99,7 +100,7 @@ export const nowView = defineView<Now>({
 function OpenCrawl({ crawl, now }: { crawl: NowCrawl; now: Date }) {
   const { id, status, found, done, open, pagesPerSecond, createdAt } = crawl;
   return (
-    <article class="card">
+    <article class="card" id={`crawl-${id}`}>
       <div class="head">
         <h2>
           <CrawlLink id={id} />
@@ -116,9 +117,7 @@ function OpenCrawl({ crawl, now }: { crawl: NowCrawl; now: Date }) {
         <Figure name="Rate">
           {pagesPerSecond === null ? '–' : formatRate(pagesPerSecond)} <Sparkline samples={crawl.samples} />
         </Figure>
-        <Figure name="Left">
-          {crawl.secondsLeft === null ? '–' : `about ${formatDuration(1_000 * Math.ceil(crawl.secondsLeft))}`}
-        </Figure>
+        <Figure name="Left">{describeLeft(crawl)}</Figure>
       </dl>
       {crawl.heldBackBy !== null && (
         <p class="held">

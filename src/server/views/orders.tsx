@@ -56,15 +56,16 @@ export const ordersView = defineView<Orders>({
           <Table
             caption="Orders, the latest first"
             rows={orders}
+            rowId={({ id }) => `order-${id}`}
             empty="No orders on record."
             columns={[
-              { head: 'When', cell: ({ givenAt }) => <Ago at={givenAt} now={now} /> },
+              { head: 'Time', cell: ({ givenAt }) => <Ago at={givenAt} now={now} /> },
               { head: 'Order', cell: ({ kind }) => kind },
               { head: 'About', cell: (order) => <Target order={order} /> },
               { head: 'By', cell: ({ by }) => by && <FromWeb text={by} /> },
-              { head: 'Through', cell: ({ channel }) => channel },
-              { head: 'Why', cell: ({ reason }) => reason && <FromWeb text={reason} /> },
-              { head: 'What it changed', cell: ({ effect }) => <FromWeb text={effect} /> },
+              { head: 'Channel', cell: ({ channel }) => channel },
+              { head: 'Change', cell: ({ effect }) => <FromWeb text={effect} /> },
+              { head: 'Reason', cell: ({ reason }) => reason && <FromWeb text={reason} /> },
             ]}
           />
         </Live>

@@ -1,8 +1,8 @@
 /** The links of a page and the content that is stored of it. */
 import { formatCount, formatPlural } from '../../core/format.ts';
-import type { PageContent } from '../../storage/reports/page-content.ts';
+import { MAX_COMPARED, type PageContent } from '../../storage/reports/page-content.ts';
 import type { BodyText } from '../body-text.ts';
-import { FromWeb, Table } from '../html/parts.tsx';
+import { FromWeb, Lines, Table } from '../html/parts.tsx';
 
 export function LinkToPage({ url, crawl }: { url: string; crawl: string }) {
   return (
@@ -34,10 +34,15 @@ export function Links({ content, crawl }: { content: PageContent; crawl: string 
         ]}
       />
       <h2>Links to it</h2>
+      {content.moreLinksIn && (
+        <p class="muted">
+          Many pages link to it; of all crawls, {formatCount(MAX_COMPARED)} links were looked at.
+        </p>
+      )}
       <Table
         caption="Pages of this crawl that link to this page"
         rows={linksIn}
-        empty="None are on record."
+        empty={content.moreLinksIn ? 'None of those are on pages of this crawl.' : 'None are on record.'}
         columns={[
           { head: 'On', cell: ({ url }) => <LinkToPage url={url} crawl={crawl} /> },
           { head: 'Text', cell: ({ anchor }) => anchor && <FromWeb text={anchor} max={100} /> },
@@ -90,14 +95,9 @@ export function Content({
       {body?.kind === 'unavailable' && <p class="muted">{body.reason}</p>}
       {body?.kind === 'text' && (
         <details id="body">
-          <summary>Stored body as text{body.more && ', its beginning'}</summary>
+          <summary>Stored body as text{body.more && ', first 16 KiB'}</summary>
           <pre>
-            {body.text.split('\n').map((line) => (
-              <>
-                <FromWeb text={line} max={2_000} />
-                {'\n'}
-              </>
-            ))}
+            <Lines text={body.text} max={2_000} />
           </pre>
         </details>
       )}

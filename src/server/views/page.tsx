@@ -43,7 +43,9 @@ export const pageView = defineView<PageSearch>({
     if (url === '') return { url: null, found: null };
     const normalised = normaliseUrl(url);
     if (!normalised.ok)
-      throw new BadInput(`This is not the URL of a page; give it in full, as in https://example.org/about.`);
+      throw new BadInput(
+        `Invalid URL ${JSON.stringify(url)}: write it out, as in https://example.org/about.`,
+      );
     const report = await readPage(services.db, url, query.get('crawl') ?? undefined);
     return { url: normalised.url, found: report && (await readFound(services, report, now)) };
   },
@@ -96,7 +98,7 @@ export const pageView = defineView<PageSearch>({
             </dd>
             <dt>Found</dt>
             <dd>
-              {page.isSeed ? 'as a start URL' : `${formatPlural(page.depth, 'link')} from a start URL`}
+              {page.isSeed ? 'as a seed' : `${formatPlural(page.depth, 'link')} from a seed`}
               {content?.foundOn != null && (
                 <>
                   , first on <LinkToPage url={content.foundOn} crawl={crawl.id} />
@@ -130,16 +132,17 @@ export const pageView = defineView<PageSearch>({
 async function readFound(services: Services, report: PageReport, now: Date): Promise<FoundPage> {
   const { db, config, temporalUi, client } = services;
   const { page } = report;
-  const [context, content] = await Promise.all([
+  const [answered, content] = await Promise.all([
     askTemporal(services, () => readPageContext(db, client, config, report)),
     readPageContent(db, page),
   ]);
-  const known = context ?? { slot: null, domain: null, work: null };
+  // Without Temporal the row of the domain still says who paused it; whether the crawl is being worked on is not known.
+  const context = answered ?? { ...(await readPageContext(db, null, config, report)), work: null };
   const { contentHash, contentType } = content ?? {};
   return {
     report,
-    context: known,
-    sentence: describePage(report, known, now),
+    context,
+    sentence: describePage(report, context, now),
     content,
     body: contentHash
       ? await readBodyText(config.contentStore, { contentHash, contentType: contentType ?? null })

@@ -1,7 +1,8 @@
 /** The proof of politeness of one domain, for operators and for the owner of the site. */
-import { formatPlural, formatSeconds } from '../../core/format.ts';
+import { formatCount, formatPlural, formatSeconds } from '../../core/format.ts';
 import type { ProofSummary } from '../../reports/domain-proof.ts';
-import { Moment } from '../html/parts.tsx';
+import { describeViolation, type Violation } from '../../verify/index.ts';
+import { FromWeb, Moment } from '../html/parts.tsx';
 
 export const DEFAULT_DAYS = 7;
 const DAY_MS = 86_400_000;
@@ -38,6 +39,26 @@ export function PeriodForm({ proof: { domain, period } }: { proof: ProofSummary 
       <input id="until" name="until" type="date" value={day(period.until)} />
       <button type="submit">Show</button>
     </form>
+  );
+}
+
+/** The addresses of pages are for operators. */
+export function Violations({ violations, of }: { violations: readonly Violation[]; of: number }) {
+  if (of === 0) return null;
+  return (
+    <>
+      <h3>
+        {violations.length < of ? `The worst ${violations.length} of ${formatCount(of)}` : 'Violations'}
+      </h3>
+      <pre>
+        {violations.flatMap(describeViolation).map((line) => (
+          <>
+            <FromWeb text={line} max={500} />
+            {'\n'}
+          </>
+        ))}
+      </pre>
+    </>
   );
 }
 

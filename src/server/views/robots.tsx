@@ -2,7 +2,7 @@
 import { formatDuration } from '../../core/format.ts';
 import type { RobotsSummary } from '../../reports/domain-detail.ts';
 import type { DiffLine, RobotsDiff } from '../../reports/robots-diff.ts';
-import { Ago, Clock, FromWeb } from '../html/parts.tsx';
+import { Ago, Clock, expandTabs, FromWeb, Lines } from '../html/parts.tsx';
 
 export function Robots({ robots, now }: { robots: RobotsSummary; now: Date }) {
   const { origin, text, versions, change, fetchedAt, error, crawlDelayMs } = robots;
@@ -49,28 +49,11 @@ export function Robots({ robots, now }: { robots: RobotsSummary; now: Date }) {
         <details open={change === null}>
           <summary>Text in force</summary>
           <pre>
-            <Lines text={text} />
+            <Lines text={text.trimEnd()} max={500} />
           </pre>
         </details>
       )}
     </article>
-  );
-}
-
-/** One element a line, so that a line of a site cannot change how the next one is shown. */
-function Lines({ text }: { text: string }) {
-  return (
-    <>
-      {text
-        .trimEnd()
-        .split(/\r\n?|\n/)
-        .map((line) => (
-          <>
-            <FromWeb text={line} max={500} />
-            {'\n'}
-          </>
-        ))}
-    </>
   );
 }
 
@@ -83,7 +66,7 @@ function Change({ change: { lines, more } }: { change: RobotsDiff }) {
       <pre class="diff">
         {lines.map(({ kind, text }) => (
           <span class={kind}>
-            {SIGNS[kind]} <FromWeb text={text} max={500} />
+            {SIGNS[kind]} <FromWeb text={expandTabs(text)} max={500} />
             {'\n'}
           </span>
         ))}

@@ -33,7 +33,7 @@ export const startView = defineView<Start>({
           </p>
         )}
         <form method="post" action="/start" class="stack wide">
-          <label for="seeds">URLs to start from</label>
+          <label for="seeds">Seeds: URLs to start from</label>
           <textarea id="seeds" name="seeds" rows={3} required placeholder="https://example.org/">
             {values.seeds ?? ''}
           </textarea>

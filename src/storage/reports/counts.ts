@@ -110,3 +110,11 @@ export async function readSamples(db: Database, crawlId: string): Promise<CrawlS
   return db.$queryRaw<CrawlSample[]>`
     SELECT at, found, done FROM crawl_samples WHERE crawl_id = ${crawlId} ORDER BY at`;
 }
+
+/** The last sample until a time. null: there is none. */
+export async function readSampleAt(db: Database, crawlId: string, until: Date): Promise<CrawlSample | null> {
+  const [sample] = await db.$queryRaw<CrawlSample[]>`
+    SELECT at, found, done FROM crawl_samples WHERE crawl_id = ${crawlId} AND at <= ${until}
+    ORDER BY crawl_id DESC, at DESC LIMIT 1`;
+  return sample ?? null;
+}

@@ -5,7 +5,6 @@ import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 import type { CrawlStatus } from '../generated/enums.ts';
 import { type CrawlSample, countPages, readLatestSamples } from './counts.ts';
-import { NO_OBSTACLES, type Obstacles, readObstacles } from './obstacles.ts';
 import { type DomainRemaining, readRemaining } from './remaining.ts';
 
 export interface CrawlOverview {
@@ -24,22 +23,13 @@ export interface CrawlOverview {
   pagesPerSecond: number | null;
   /** How it grew lately, in order of time. Empty: the crawl has ended, or has just begun. */
   samples: CrawlSample[];
-  /** What its open pages wait for. null: the crawl has ended. */
-  waiting: OpenDomains | null;
-}
-
-/** The domains with open pages of a crawl. */
-export interface OpenDomains extends Obstacles {
-  /** Of those with the most open pages, the one that takes longest at its gap and is not paused. */
-  slowest: { domain: string; pages: number; gapMs: number } | null;
+  /** The domains with the most open pages, in no order. null: the crawl has ended. */
+  remaining: DomainRemaining[] | null;
 }
 
 /** Attempts that are read for the rate: a bound on the rows, and hours of a polite crawl. */
 const MAX_RECENT = 2_000;
 const RATE_WINDOW_S = 300;
-
-/** Domains of a crawl that are looked at for the one that sets its pace. */
-const MAX_PACE_SETTERS = 100;
 
 interface CrawlRow extends Pick<CrawlOverview, 'id' | 'status' | 'reason' | 'createdAt' | 'finishedAt'> {
   settings: Prisma.JsonValue;
@@ -81,14 +71,15 @@ export async function readCrawlOverview(db: Database, crawlId: string): Promise<
 async function describe(db: Database, crawls: readonly CrawlRow[]): Promise<CrawlOverview[]> {
   const open = crawls.filter(({ finishedAt }) => finishedAt === null);
   const openIds = open.map(({ id }) => id);
-  const [counts, rates, samples, obstacles, slowest] = await Promise.all([
+  const [counts, rates, samples, remaining] = await Promise.all([
     Promise.all(crawls.map(({ id }) => countPages(db, id))),
     readRates(db),
     readLatestSamples(db, openIds),
-    readObstacles(db, openIds),
-    Promise.all(open.map(async (crawl) => [crawl.id, await findSlowest(db, crawl)] as const)),
+    Promise.all(
+      open.map(async ({ id, settings }) => [id, await readRemaining(db, id, toSettings(settings))] as const),
+    ),
   ]);
-  const slowestOf = new Map(slowest);
+  const remainingOf = new Map(remaining);
   return crawls.map(({ ageS, settings: _, ...crawl }, index) => {
     const { found, pages } = counts[index] ?? { found: 0, pages: {} };
     const openPages = OPEN_STATUSES.reduce((sum, status) => sum + (pages[status] ?? 0), 0);
@@ -101,10 +92,7 @@ async function describe(db: Database, crawls: readonly CrawlRow[]): Promise<Craw
       pages,
       pagesPerSecond: crawl.finishedAt === null ? (rates.ended.get(crawl.id) ?? 0) / windowS : null,
       samples: samples.get(crawl.id) ?? [],
-      waiting:
-        crawl.finishedAt === null
-          ? { ...(obstacles.get(crawl.id) ?? NO_OBSTACLES), slowest: slowestOf.get(crawl.id) ?? null }
-          : null,
+      remaining: remainingOf.get(crawl.id) ?? null,
     };
   });
 }
@@ -122,15 +110,4 @@ async function readRates(db: Database): Promise<{ windowS: number; ended: Map<st
   // If the bound was reached, the attempts before the oldest one are not known.
   const windowS = first && first.read === MAX_RECENT ? Math.min(first.oldestS, RATE_WINDOW_S) : RATE_WINDOW_S;
   return { windowS, ended: new Map(rows.map(({ crawl, ended }) => [crawl, ended])) };
-}
-
-async function findSlowest(db: Database, { id, settings }: CrawlRow): Promise<OpenDomains['slowest']> {
-  const domains = await readRemaining(db, id, toSettings(settings), MAX_PACE_SETTERS);
-  const slowest = domains
-    .filter(({ paused }) => !paused)
-    .reduce<DomainRemaining | null>(
-      (most, one) => (most === null || one.open * one.gapMs > most.open * most.gapMs ? one : most),
-      null,
-    );
-  return slowest && { domain: slowest.domain, pages: slowest.open, gapMs: slowest.gapMs };
 }

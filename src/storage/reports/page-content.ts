@@ -22,12 +22,14 @@ export interface PageContent {
   linksOut: { url: string; anchor: string | null; rel: string | null }[];
   /** Pages of the same crawl that link to it; its start page may have more than are listed. */
   linksIn: { url: string; anchor: string | null }[];
+  /** More links lead to it than were compared, so that some of this crawl may be missing. */
+  moreLinksIn: boolean;
 }
 
 const MAX_LINKS = 100;
 
 /** Links of all crawls that are compared to find those of this one. */
-const MAX_COMPARED = 1_000;
+export const MAX_COMPARED = 1_000;
 
 export async function readPageContent(
   db: Database,
@@ -48,11 +50,14 @@ export async function readPageContent(
       orderBy: [{ pageId: 'asc' }, { urlHash: 'asc' }],
       take: MAX_LINKS,
     }),
-    db.$queryRaw<PageContent['linksIn']>`
-      SELECT page.url, link.anchor
-      FROM (SELECT page_id, anchor FROM links WHERE url_hash = ${urlHash} LIMIT ${MAX_COMPARED}) AS link
-      JOIN pages page ON page.id = link.page_id AND page.crawl_id = ${crawlId}
-      LIMIT ${MAX_LINKS}`,
+    db.$queryRaw<{ compared: number; url: string | null; anchor: string | null }[]>`
+      WITH link AS MATERIALIZED (
+        SELECT page_id, anchor FROM links WHERE url_hash = ${urlHash} LIMIT ${MAX_COMPARED})
+      SELECT (SELECT count(*) FROM link)::int AS compared, found.url, found.anchor
+      FROM (VALUES (1)) AS always LEFT JOIN LATERAL (
+        SELECT page.url, link.anchor
+        FROM link JOIN pages page ON page.id = link.page_id AND page.crawl_id = ${crawlId}
+        LIMIT ${MAX_LINKS}) AS found ON true`,
   ]);
   if (page === null) return null;
   const { duplicateOfId, foundOnId, linksSkipped, ...shown } = page;
@@ -64,7 +69,8 @@ export async function readPageContent(
     // As record-attempt.ts wrote it.
     linksSkipped: (linksSkipped ?? {}) as Record<string, number>,
     linksOut,
-    linksIn,
+    linksIn: linksIn.flatMap(({ url, anchor }) => (url === null ? [] : [{ url, anchor }])),
+    moreLinksIn: linksIn[0]?.compared === MAX_COMPARED,
   };
 }
 

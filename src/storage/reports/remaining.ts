@@ -30,7 +30,6 @@ export async function readRemaining(
   db: Database,
   crawlId: string,
   settings: CrawlSettings,
-  limit = MAX_DOMAINS,
 ): Promise<DomainRemaining[]> {
   const rows = await db.$queryRaw<Row[]>`
     SELECT counted.domain, counted.found, counted.open,
@@ -40,7 +39,7 @@ export async function readRemaining(
            CASE WHEN domain.blocked_until > now() THEN domain.blocked_until END AS "blockedUntil",
            EXISTS (SELECT 1 FROM jsonb_each(domain.outages) AS outage
                    WHERE (outage.value ->> 'failures')::int > 0) AS down
-    FROM (${domainCounts(crawlId, Prisma.sql`open`, limit)}) AS counted
+    FROM (${domainCounts(crawlId, Prisma.sql`open`, MAX_DOMAINS)}) AS counted
     LEFT JOIN domains domain ON domain.name = counted.domain
     WHERE counted.open > 0`;
   return rows.map(({ operatorMs, ...row }) => {
