@@ -10,6 +10,7 @@ import { MAX_NAME_LENGTH } from '../core/order.ts';
 import { problem } from './api/problem.ts';
 import type { Env } from './env.ts';
 import { Page } from './html/layout.tsx';
+import { cleanName } from './operator-name.tsx';
 import { formOf, ownPath } from './own-path.ts';
 
 const COOKIE = 'amble_session';
@@ -59,7 +60,7 @@ export function requireToken(app: Hono<Env>, token: string): void {
     if (typeof given !== 'string' || !(await checkSlowly(given)))
       return c.html(<Login c={c} notice="Wrong token." next={next} />, 401);
     const expires = Math.floor(Date.now() / 1_000) + SESSION_SECONDS;
-    const by = typeof name === 'string' ? name.trim().slice(0, MAX_NAME_LENGTH) : '';
+    const by = typeof name === 'string' ? cleanName(name) : '';
     await setSignedCookie(c, COOKIE, `${expires}.${Buffer.from(by).toString('base64url')}`, token, {
       path: '/',
       httpOnly: true,

@@ -26,8 +26,11 @@ export function rememberName(app: Hono<Env>, views: readonly View[]): void {
 }
 
 /** Postgres stores no NUL, and a name needs no control characters. */
-function cleanName(name: string): string {
-  return name.replaceAll(/\p{Cc}/gu, '').toWellFormed().trim().slice(0, MAX_NAME_LENGTH);
+export function cleanName(name: string): string {
+  return name
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, MAX_NAME_LENGTH);
 }
 
 function NameForm({ c, views }: { c: Context<Env>; views: readonly View[] }) {
