@@ -55,11 +55,11 @@ export async function sendWithLease(
       admit: (address) => admission.admit(address),
     });
     const record = lease.conclude(exchange, { url, allowedBy, target: admission.target });
+    tookMs = exchange.kind === 'refused' ? exchange.connectedMs : exchange.durationMs;
     if (exchange.kind === 'refused') {
       const outcome = admission.deferral ?? ({ kind: 'refused', reason: exchange.reason } as const);
       return { kind: 'not-sent', outcome };
     }
-    tookMs = exchange.durationMs;
     deps.metrics.fetched(exchange);
     return { kind: 'sent', exchange, request: record };
   } finally {

@@ -22,10 +22,11 @@ export async function sendRequest(options: RequestOptions): Promise<Exchange> {
     if (!signal?.aborted) throw error;
     return { go: true } as const;
   });
-  if (!verdict.go) return { kind: 'refused', reason: verdict.reason, connected: false };
+  if (!verdict.go) return { kind: 'refused', reason: verdict.reason, connectedMs: null };
   const exchange = await dispatchRequest(options, next);
   if (!couldNotConnect(exchange) || !agent.addresses.connectionFailed(origin, next)) return exchange;
-  return { kind: 'refused', reason: `${exchange.message} ${host} has other addresses.`, connected: true };
+  const reason = `${exchange.message} ${host} has other addresses.`;
+  return { kind: 'refused', reason, connectedMs: exchange.durationMs };
 }
 
 function couldNotConnect(exchange: Exchange): exchange is FailedExchange {
