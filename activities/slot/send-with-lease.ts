@@ -9,16 +9,17 @@ import {
   type AdmissionVerdict,
   addressBlockOf,
   type Exchange,
+  type LookupVerdict,
   type RequestOptions,
   sendRequest,
 } from '../../src/http/index.ts';
-import { hostnameOf, siteOf } from '../../src/urls/index.ts';
+import { hostnameOf, zoneOf } from '../../src/urls/index.ts';
 import type { AddressLimit } from '../../src/worker/address-limiter.ts';
-import type { FetchSlot } from '../../src/worker/fetch-slots.ts';
+import type { FetchSlot, FetchSlots } from '../../src/worker/fetch-slots.ts';
 import type { Deps } from '../deps.ts';
 import { type LeaseKeeper, type RequestTarget, TOO_LATE } from './lease-keeper.ts';
 
-export type LeasedRequest = Omit<RequestOptions, 'mayStart' | 'signal' | 'admit'> & {
+export type LeasedRequest = Omit<RequestOptions, 'mayStart' | 'signal' | 'admit' | 'admitLookup'> & {
   allowedBy: AllowedBy | null;
 };
 
@@ -52,6 +53,7 @@ export async function sendWithLease(
       ...request,
       mayStart: lease.mayStart,
       signal: lease.signal,
+      admitLookup: () => admission.admitLookup(),
       admit: (address) => admission.admit(address),
     });
     const record = lease.conclude(exchange, { url, allowedBy, target: admission.target });
@@ -81,6 +83,12 @@ class Admission {
     private readonly url: string,
   ) {}
 
+  async admitLookup(): Promise<LookupVerdict> {
+    const slot = await this.#takeSlot(this.deps.lookupSlots, null);
+    if (typeof slot === 'string') return { go: false, reason: slot };
+    return { go: true, ended: (tookMs) => slot.release(tookMs) };
+  }
+
   async admit(address: string): Promise<AdmissionVerdict> {
     const limit = this.deps.addresses.limitOf(address);
     this.target = {
@@ -91,7 +99,10 @@ class Admission {
     const { entrance } = this.lease;
     await entrance.due();
     // The slot last but one, and the gate last: both are kept from others from then on.
-    const refusal = (await this.#takeSlot(limit)) ?? (await entrance.pass());
+    const slot = await this.#takeSlot(this.deps.fetchSlots, limit);
+    if (typeof slot === 'string') return { go: false, reason: slot };
+    this.#slot = slot;
+    const refusal = await entrance.pass();
     if (refusal !== null) return { go: false, reason: refusal };
     if (limit !== null) return this.#takeTurn(limit);
     return this.lease.begin() ? { go: true } : { go: false, reason: TOO_LATE };
@@ -102,20 +113,20 @@ class Admission {
     if (this.#limit !== null) this.deps.addresses.end(this.#limit, this.input.lease.id);
   }
 
-  /** Waits for a fetch slot of this process. Returns why there is none, or null. */
-  async #takeSlot(limit: AddressLimit | null): Promise<string | null> {
+  /** Waits for a slot of this process. Returns why there is none. */
+  async #takeSlot(slots: FetchSlots, limit: AddressLimit | null): Promise<FetchSlot | string> {
     const host = hostnameOf(this.url);
     const { concurrency } = this.input.ask;
-    const wanted = { host, site: siteOf(host), concurrency, addressBlock: limit?.block ?? null };
+    const wanted = { host, site: zoneOf(host), concurrency, addressBlock: limit?.block ?? null };
     const inTime = AbortSignal.timeout(Math.ceil(this.lease.entrance.leftMs));
     const signal = AbortSignal.any([this.lease.signal, inTime]);
     try {
-      this.#slot = await this.deps.fetchSlots.acquire(wanted, signal);
+      const slot = await slots.acquire(wanted, signal);
+      if (slot !== null) return slot;
     } catch (error) {
       if (this.lease.signal.aborted) throw error;
       return 'no fetch slot of this worker was free in time';
     }
-    if (this.#slot !== null) return null;
     const reason = 'Too many requests wait for a fetch slot of this worker.';
     const until = Date.now() + CROWDED_RETRY_MS * (1 + Math.random());
     this.deferral = { kind: 'deferred', until, reason };

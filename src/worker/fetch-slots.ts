@@ -38,6 +38,9 @@ const MAX_HOSTS = 10_000;
 /** Requests that may wait in this process, as multiples of the slots. Each occupies an activity, so others must wait elsewhere. */
 export const MAX_WAITING = { unproven: 2, site: 1 / 4, all: 3 };
 
+/** Slots for lookups of names, as a part of the fetch slots: a lookup is quick unless its name server is silent. */
+export const LOOKUP_SHARE = 1 / 2;
+
 /** With few slots: pages of one domain may come together after the machine was busy, as many as the window of a domain. */
 const MIN_WAITING_OF_SITE = 4;
 
