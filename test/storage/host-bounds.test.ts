@@ -134,6 +134,27 @@ test('a host or port that a redirect of robots.txt leads to is let in and counte
   await expectCounted(crawl, { '*.evil.com': 2, 'h0.evil.com:*': 1 });
 });
 
+test('sitemaps on too many other hosts are counted in the seed whose robots.txt names them', async () => {
+  const { crawl, admitted } = await begin({ maxHostsPerSite: 3 }, 'http://seed.org/');
+  const [seed] = admitted;
+  const others = Array.from({ length: 8 }, (_, n) => `http://other${n}.org/sitemap.xml`);
+  const body = [...others, ...endless(5).map((url) => `${url}sitemap.xml`)]
+    .map((url) => `Sitemap: ${url}`)
+    .join('\n');
+  await db().robots.create({
+    data: { origin: 'http://seed.org', domain: 'seed.org', fetchedAt: new Date(), body },
+  });
+  // A first attempt that fails registers them too.
+  await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '');
+  const { skipped } = await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '');
+  expect(skipped).toEqual({ 'too many other hosts of sitemaps': 3 });
+  await crawl.record(seed, { parsed: linksTo('http://seed.org/x'), sitemapsSkipped: skipped });
+  const { linksFound, linksSkipped } = await crawl.page('http://seed.org/');
+  expect({ linksFound, linksSkipped }).toEqual({ linksFound: 1 + 3, linksSkipped: skipped });
+  await expectSkipped(crawl, skipped);
+  expect((await crawl.urls()).filter((url) => url.includes('sitemap'))).toHaveLength(8 + 2 + 1);
+});
+
 test('entries of a sitemap and of an index are limited like links', async () => {
   const { crawl, admitted } = await begin({ maxHostsPerSite: 3 }, 'http://evil.com/');
   const [seed] = admitted;
