@@ -2,7 +2,6 @@
  * Sends a request under a lease as soon as everything that limits it allows: the lease itself, the fetch slots of this process
  * and the limits of the address that it goes to.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import type { AllowedBy, RequestRecord } from '../../src/core/attempt.ts';
 import {
@@ -28,13 +27,6 @@ export type LeasedExchange =
   | { kind: 'sent'; exchange: Exclude<Exchange, { kind: 'refused' }>; request: RequestRecord | null }
   /** Nothing was written. */
   | { kind: 'not-sent'; outcome: Extract<FetchOutcome, { kind: 'refused' | 'deferred' }> };
-
-/** How long the turn at an address lasts. A process that is too slow for it tries again with a longer one. */
-const MIN_WINDOW_MS = 100;
-const MAX_WINDOW_MS = 3_200;
-
-/** Between two tries to reserve a turn at an address that is busy. */
-const BUSY_RETRY_MS = 1_000;
 
 /** A page that finds too many others waiting comes back after this time, or up to twice as long. */
 const CROWDED_RETRY_MS = 30_000;
@@ -133,28 +125,17 @@ class Admission {
     return reason;
   }
 
-  /** Waits for a turn at the address, and begins within it. */
   async #takeTurn(limit: AddressLimit): Promise<AdmissionVerdict> {
     const { lease, deps, input } = this;
-    for (let windowMs = MIN_WINDOW_MS; ; ) {
-      const latestMs = lease.entrance.leftMs;
-      if (latestMs === 0) return { go: false, reason: TOO_LATE };
-      const turn = await deps.addresses.reserve(limit, {
-        leaseId: input.lease.id,
-        latestMs,
-        windowMs,
-        openForMs: latestMs + input.ask.maxFetchMs,
-      });
-      if (turn === null) {
-        await delay(BUSY_RETRY_MS, undefined, { signal: lease.signal });
-        continue;
-      }
-      this.#limit = limit;
-      await delay(Math.ceil(turn.waitMs) + 1, undefined, { signal: lease.signal });
-      if (!lease.begin()) return { go: false, reason: TOO_LATE };
-      if (turn.isNow()) return { go: true };
-      windowMs = Math.min(2 * windowMs, MAX_WINDOW_MS);
-    }
+    this.#limit = limit;
+    const isTurn = await deps.addresses.takeTurn(limit, {
+      leaseId: input.lease.id,
+      leftMs: () => lease.entrance.leftMs,
+      begin: () => lease.begin(),
+      maxFetchMs: input.ask.maxFetchMs,
+      signal: lease.signal,
+    });
+    return isTurn ? { go: true } : { go: false, reason: TOO_LATE };
   }
 }
 
