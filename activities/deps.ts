@@ -30,6 +30,8 @@ export interface Deps {
   agents: AgentPool;
   addresses: AddressLimiter;
   fetchSlots: FetchSlots;
+  /** Lookups of names are shared out in the same way. */
+  lookupSlots: FetchSlots;
   quickFetches: QuickFetches;
   lateness: WorkerLateness;
   bodyMemory: BodyMemory;

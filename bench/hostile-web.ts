@@ -31,10 +31,10 @@ const HOSTS_PER_KIND = 4;
 const PAGES_PER_HOST = 300;
 
 const SILENT_SITES = 60;
-/** A silent page takes its timeout of 20 s, so that these last as long. */
+/** Half of the silent hosts are quick to answer for robots.txt, and silent from then on. So few sites have many hosts each. */
+const TURNCOAT_SITES = 8;
+/** A silent page takes its timeout of 20 s, so that these last as long. A silent robots.txt is asked for only once a minute. */
 const SILENT_PAGES = 10;
-/** Half of the silent hosts answer for robots.txt: a silent robots.txt is asked for only once a minute. */
-const isSilentThroughout = (host: number): boolean => host % 2 === 0;
 
 const ENDLESS_SITE = `endless.${SUFFIX}`;
 const ENDLESS_NAMES = 1_000;
@@ -55,8 +55,9 @@ export async function startHostileWeb(silent: number): Promise<HostileWeb> {
     const kind = site.replace(/\d+$/, '');
     requests.set(kind, (requests.get(kind) ?? 0) + 1);
     const asksRobots = pathname === '/robots.txt';
-    if (kind === 'silent') {
-      if (asksRobots && !isSilentThroughout(numberIn(name))) response.writeHead(404).end();
+    if (kind === 'silent') return;
+    if (kind === 'turncoat') {
+      if (asksRobots) response.writeHead(404).end();
     } else if (kind === 'endless') {
       if (asksRobots) response.writeHead(404).end();
       else sendHtml(response, linksToNames(numberIn(name), request.headers.host ?? ''));
@@ -72,7 +73,11 @@ export async function startHostileWeb(silent: number): Promise<HostileWeb> {
   server.requestTimeout = 0;
   const port = await listenOnLoopback(server);
 
-  const silentHosts = numbered(silent, (n) => `s${n}.silent${n % SILENT_SITES}.${SUFFIX}`);
+  const silentHosts = numbered(silent, (n) =>
+    n % 2 === 0
+      ? `s${n}.silent${(n / 2) % SILENT_SITES}.${SUFFIX}`
+      : `s${n}.turncoat${((n - 1) / 2) % TURNCOAT_SITES}.${SUFFIX}`,
+  );
   // Their names come first: hosts that are due at the same time are begun in alphabetical order, and there are few of these.
   const kindHosts = Object.keys(kinds).flatMap((kind) =>
     numbered(HOSTS_PER_KIND, (n) => `a.${kind}${n}.${SUFFIX}`),

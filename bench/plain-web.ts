@@ -16,14 +16,14 @@ export interface PlainWeb {
 
 /**
  * `pagesOf[i]` is the number of pages of host i, including its front page; `addressOf(i)` its address on loopback. `name`
- * distinguishes the hosts of two webs.
+ * distinguishes the hosts of two webs. Each host is a site of its own.
  */
 export async function startPlainWeb(
   name: string,
   pagesOf: readonly number[],
   addressOf: (host: number) => string = () => '127.0.0.1',
 ): Promise<PlainWeb> {
-  const hosts = new Map(pagesOf.map((pages, i) => [`h${i}.${name}.test`, pages]));
+  const hosts = new Map(pagesOf.map((pages, i) => [`${name}-${i}.test`, pages]));
   const arrivals = new Map<string, number[]>();
   const server = createServer((request, response) => {
     const { hostname, pathname } = new URL(request.url ?? '/', `http://${request.headers.host}`);

@@ -80,7 +80,7 @@ function watchMaxima(client: Client, db: Database, crawlId: string): { stop(): P
 }
 
 async function poll(client: Client, db: Database, crawlId: string): Promise<Maxima> {
-  const big = throttleId(`h0.${crawlId}.test`);
+  const big = throttleId(`${crawlId}-0.test`);
   const count = async (query: string) => (await client.workflow.count(query)).count;
   const [pages, throttles, runs, history, rows] = await Promise.all([
     count("WorkflowType='CrawlPage' AND ExecutionStatus='Running'"),

@@ -10,7 +10,7 @@ import { type FetchMemory, productToken } from '../../src/http/index.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
 import { readFetchContext } from '../../src/storage/pages/fetch-context.ts';
 import { releaseRobotsClaim } from '../../src/storage/robots.ts';
-import { hostnameOf, originOf, siteOf } from '../../src/urls/index.ts';
+import { hostnameOf, originOf, zoneOf } from '../../src/urls/index.ts';
 import { type ClockReading, readClocks } from '../../src/worker/clocks.ts';
 import type { Deps } from '../deps.ts';
 import { LeaseKeeper } from '../slot/lease-keeper.ts';
@@ -38,7 +38,7 @@ export async function fetchPage(
 ): Promise<FetchResult> {
   const context = Context.current();
   const lease = new LeaseKeeper(deps, input, context.cancellationSignal, receivedAt);
-  const memory = deps.bodyMemory.open(siteOf(hostnameOf(input.robotsHop?.url ?? input.url)));
+  const memory = deps.bodyMemory.open(zoneOf(hostnameOf(input.robotsHop?.url ?? input.url)));
   try {
     const outcome = await useLease(deps, input, lease, memory);
     if (lease.entrance.isSpent) return repeatedTask();

@@ -16,6 +16,7 @@ import {
   type RobotsResponse,
   readRobotsResponse,
 } from '../../src/robots/index.ts';
+import { letInHost } from '../../src/storage/frontier/host-bounds.ts';
 import {
   extendRobotsClaim,
   hasRobotsTxt,
@@ -78,7 +79,7 @@ export async function fetchRobots(
     await releaseRobotsClaim(db, target.origin);
     return { kind: 'attempt', report: forbiddenReport(exchange.message) };
   }
-  const verdict = verdictOf(exchange, target);
+  const verdict = await withinBounds(deps, input, target, verdictOf(exchange, target));
   const statusCode = exchange.kind === 'response' ? exchange.status : null;
   const reader = {
     domain: politenessKey(target.origin, config.politenessKey),
@@ -130,6 +131,20 @@ export async function fetchRobots(
 function verdictOf(exchange: ResponseExchange | FailedExchange, { url, hop }: RobotsHop): RobotsResponse {
   const verdict = readRobotsResponse(exchange, url);
   return verdict.kind === 'redirect' && hop >= MAX_HOPS ? { kind: 'allow-all' } : verdict;
+}
+
+/** Any robots.txt may lead to any host and port, so each hop is bound like a link. */
+async function withinBounds(
+  { db, crawlOf }: Deps,
+  { crawlId }: FetchInput,
+  { url: foundOn }: RobotsHop,
+  verdict: RobotsResponse,
+): Promise<RobotsResponse> {
+  if (verdict.kind !== 'redirect') return verdict;
+  const { settings } = await crawlOf(crawlId);
+  const refusal = await letInHost(db, settings, { crawlId, foundOn, url: verdict.to });
+  if (refusal === null) return verdict;
+  return { kind: 'unreachable', reason: `its redirect was not followed: ${refusal}` };
 }
 
 /** The Crawl-delay goes to the throttle with the release; true: there is one, or one that no longer applies. */

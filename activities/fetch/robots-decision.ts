@@ -26,8 +26,11 @@ export interface PageToDecide {
   justTried: boolean;
 }
 
-/** A claim usually ends long before it expires: the others check again this soon. */
-const CLAIM_POLL_MS = 2_000;
+/**
+ * A claim usually ends long before it expires: the others check again this soon, or after as long as it has lasted. Each check costs
+ * a slot, and a host that never answers has many pages that wait for it.
+ */
+const MIN_CLAIM_POLL_MS = 2_000;
 
 /** A claim lasts little longer than its fetch: if its worker dies, the next page may try. */
 const CLAIM_SLACK_MS = 10_000;
@@ -47,7 +50,8 @@ export async function decideByRobots(
     case 'deferred':
       // Another page is fetching it right now: not a failure.
       if (stored.beingFetched) {
-        const until = Math.min(stored.until, Date.now() + CLAIM_POLL_MS);
+        const lastedMs = claimMs(deps) - (stored.until - Date.now());
+        const until = Math.min(stored.until, Date.now() + Math.max(MIN_CLAIM_POLL_MS, lastedMs));
         return { kind: 'deferred', until, reason: stored.why };
       }
       if (await isPatienceOver(deps, pageId, stored.failingForMs)) {

@@ -140,7 +140,7 @@ async function record(
       const { attempt, slotWaitMs, retryAt } = event;
       const announced = settings.sitemaps
         ? await registerAnnouncedSitemaps(db, settings, config.politenessKey, pageId)
-        : [];
+        : null;
       const report = await blockedIfRobotsNeverRead(db, pageId, event.report);
       const recorded = await recordAttempt(db, settings, config.politenessKey, {
         crawlId,
@@ -150,8 +150,9 @@ async function record(
         slotWaitMs,
         retryAt,
         parsed: parsedRecordOf(event, parsed),
+        ...(announced && { sitemapsSkipped: announced.skipped }),
       });
-      return { ...recorded, domains: [...recorded.domains, ...announced] };
+      return { ...recorded, domains: [...recorded.domains, ...(announced?.domains ?? [])] };
     }
   }
 }

@@ -73,7 +73,7 @@ export class LeaseKeeper {
     { url, allowedBy, target }: { url: string; allowedBy: AllowedBy | null; target: RequestTarget | null },
   ): RequestRecord | null {
     if (exchange.kind === 'refused') {
-      this.connectionAttempted = exchange.connected;
+      this.connectionAttempted = exchange.connectedMs !== null;
       return null;
     }
     const { durationMs } = exchange;

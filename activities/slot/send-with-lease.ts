@@ -2,23 +2,23 @@
  * Sends a request under a lease as soon as everything that limits it allows: the lease itself, the fetch slots of this process
  * and the limits of the address that it goes to.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { FetchInput, FetchOutcome } from '../../src/core/activities.ts';
 import type { AllowedBy, RequestRecord } from '../../src/core/attempt.ts';
 import {
   type AdmissionVerdict,
   addressBlockOf,
   type Exchange,
+  type LookupVerdict,
   type RequestOptions,
   sendRequest,
 } from '../../src/http/index.ts';
-import { hostnameOf, siteOf } from '../../src/urls/index.ts';
+import { hostnameOf, zoneOf } from '../../src/urls/index.ts';
 import type { AddressLimit } from '../../src/worker/address-limiter.ts';
-import type { FetchSlot } from '../../src/worker/fetch-slots.ts';
+import type { FetchSlot, FetchSlots } from '../../src/worker/fetch-slots.ts';
 import type { Deps } from '../deps.ts';
 import { type LeaseKeeper, type RequestTarget, TOO_LATE } from './lease-keeper.ts';
 
-export type LeasedRequest = Omit<RequestOptions, 'mayStart' | 'signal' | 'admit'> & {
+export type LeasedRequest = Omit<RequestOptions, 'mayStart' | 'signal' | 'admit' | 'admitLookup'> & {
   allowedBy: AllowedBy | null;
 };
 
@@ -27,13 +27,6 @@ export type LeasedExchange =
   | { kind: 'sent'; exchange: Exclude<Exchange, { kind: 'refused' }>; request: RequestRecord | null }
   /** Nothing was written. */
   | { kind: 'not-sent'; outcome: Extract<FetchOutcome, { kind: 'refused' | 'deferred' }> };
-
-/** How long the turn at an address lasts. A process that is too slow for it tries again with a longer one. */
-const MIN_WINDOW_MS = 100;
-const MAX_WINDOW_MS = 3_200;
-
-/** Between two tries to reserve a turn at an address that is busy. */
-const BUSY_RETRY_MS = 1_000;
 
 /** A page that finds too many others waiting comes back after this time, or up to twice as long. */
 const CROWDED_RETRY_MS = 30_000;
@@ -52,14 +45,15 @@ export async function sendWithLease(
       ...request,
       mayStart: lease.mayStart,
       signal: lease.signal,
+      admitLookup: () => admission.admitLookup(),
       admit: (address) => admission.admit(address),
     });
     const record = lease.conclude(exchange, { url, allowedBy, target: admission.target });
+    tookMs = exchange.kind === 'refused' ? exchange.connectedMs : exchange.durationMs;
     if (exchange.kind === 'refused') {
       const outcome = admission.deferral ?? ({ kind: 'refused', reason: exchange.reason } as const);
       return { kind: 'not-sent', outcome };
     }
-    tookMs = exchange.durationMs;
     deps.metrics.fetched(exchange);
     return { kind: 'sent', exchange, request: record };
   } finally {
@@ -81,6 +75,12 @@ class Admission {
     private readonly url: string,
   ) {}
 
+  async admitLookup(): Promise<LookupVerdict> {
+    const slot = await this.#takeSlot(this.deps.lookupSlots, null);
+    if (typeof slot === 'string') return { go: false, reason: slot };
+    return { go: true, ended: (tookMs) => slot.release(tookMs) };
+  }
+
   async admit(address: string): Promise<AdmissionVerdict> {
     const limit = this.deps.addresses.limitOf(address);
     this.target = {
@@ -91,7 +91,10 @@ class Admission {
     const { entrance } = this.lease;
     await entrance.due();
     // The slot last but one, and the gate last: both are kept from others from then on.
-    const refusal = (await this.#takeSlot(limit)) ?? (await entrance.pass());
+    const slot = await this.#takeSlot(this.deps.fetchSlots, limit);
+    if (typeof slot === 'string') return { go: false, reason: slot };
+    this.#slot = slot;
+    const refusal = await entrance.pass();
     if (refusal !== null) return { go: false, reason: refusal };
     if (limit !== null) return this.#takeTurn(limit);
     return this.lease.begin() ? { go: true } : { go: false, reason: TOO_LATE };
@@ -102,48 +105,37 @@ class Admission {
     if (this.#limit !== null) this.deps.addresses.end(this.#limit, this.input.lease.id);
   }
 
-  /** Waits for a fetch slot of this process. Returns why there is none, or null. */
-  async #takeSlot(limit: AddressLimit | null): Promise<string | null> {
+  /** Waits for a slot of this process. Returns why there is none. */
+  async #takeSlot(slots: FetchSlots, limit: AddressLimit | null): Promise<FetchSlot | string> {
     const host = hostnameOf(this.url);
     const { concurrency } = this.input.ask;
-    const wanted = { host, site: siteOf(host), concurrency, addressBlock: limit?.block ?? null };
+    const wanted = { host, site: zoneOf(host), concurrency, addressBlock: limit?.block ?? null };
     const inTime = AbortSignal.timeout(Math.ceil(this.lease.entrance.leftMs));
     const signal = AbortSignal.any([this.lease.signal, inTime]);
     try {
-      this.#slot = await this.deps.fetchSlots.acquire(wanted, signal);
+      const slot = await slots.acquire(wanted, signal);
+      if (slot !== null) return slot;
     } catch (error) {
       if (this.lease.signal.aborted) throw error;
       return 'no fetch slot of this worker was free in time';
     }
-    if (this.#slot !== null) return null;
     const reason = 'Too many requests wait for a fetch slot of this worker.';
     const until = Date.now() + CROWDED_RETRY_MS * (1 + Math.random());
     this.deferral = { kind: 'deferred', until, reason };
     return reason;
   }
 
-  /** Waits for a turn at the address, and begins within it. */
   async #takeTurn(limit: AddressLimit): Promise<AdmissionVerdict> {
     const { lease, deps, input } = this;
-    for (let windowMs = MIN_WINDOW_MS; ; ) {
-      const latestMs = lease.entrance.leftMs;
-      if (latestMs === 0) return { go: false, reason: TOO_LATE };
-      const turn = await deps.addresses.reserve(limit, {
-        leaseId: input.lease.id,
-        latestMs,
-        windowMs,
-        openForMs: latestMs + input.ask.maxFetchMs,
-      });
-      if (turn === null) {
-        await delay(BUSY_RETRY_MS, undefined, { signal: lease.signal });
-        continue;
-      }
-      this.#limit = limit;
-      await delay(Math.ceil(turn.waitMs) + 1, undefined, { signal: lease.signal });
-      if (!lease.begin()) return { go: false, reason: TOO_LATE };
-      if (turn.isNow()) return { go: true };
-      windowMs = Math.min(2 * windowMs, MAX_WINDOW_MS);
-    }
+    this.#limit = limit;
+    const isTurn = await deps.addresses.takeTurn(limit, {
+      leaseId: input.lease.id,
+      leftMs: () => lease.entrance.leftMs,
+      begin: () => lease.begin(),
+      maxFetchMs: input.ask.maxFetchMs,
+      signal: lease.signal,
+    });
+    return isTurn ? { go: true } : { go: false, reason: TOO_LATE };
   }
 }
 

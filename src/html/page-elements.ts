@@ -96,9 +96,12 @@ export function findPageElements(document: Document): PageElements {
   return found;
 }
 
-/** An <svg> has titles too, and its <base> and <link> mean nothing. Only the HTML parser sets namespaces. */
-function isHtml({ namespace = HTML_NAMESPACE }: Element): boolean {
-  return namespace === HTML_NAMESPACE;
+/** An <svg> has titles too, and its <base> and <link> mean nothing. Only the HTML parser sets namespaces, not that of XHTML. */
+function isHtml({ namespace, parent }: Element): boolean {
+  if (namespace !== undefined) return namespace === HTML_NAMESPACE;
+  for (let above = parent; above !== null; above = above.parent)
+    if (isElement(above) && (above.name === 'svg' || above.name === 'math')) return false;
+  return true;
 }
 
 export function isHeading(name: string): boolean {

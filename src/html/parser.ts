@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { hostnameOf, siteOf } from '../urls/index.ts';
+import { hostnameOf, zoneOf } from '../urls/index.ts';
 import { createFairTurns } from './fair-turns.ts';
 import { detectLanguage } from './language.ts';
 import { type PageSource, type ParsedPage, parsePage } from './page.ts';
@@ -71,7 +71,7 @@ export function createParser({
       parseInThread({ ...source, body: await readBody() }, { timeoutMs, clocks, signal });
     const page =
       (bytes < largeBytes ? parseInline({ ...source, body: await readBody() }) : null) ??
-      (await inTurn(siteOf(hostnameOf(source.url)), parseLarge, signal));
+      (await inTurn(zoneOf(hostnameOf(source.url)), parseLarge, signal));
     // Not in the thread: it would load the detector's tables for every document.
     return { ...page, detectedLanguage: await detectLanguage(page.text) };
   };

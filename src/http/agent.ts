@@ -22,7 +22,7 @@ const MAX_HEADER_BYTES = 64 * 1024;
 
 export interface AgentOptions {
   policy: NetworkPolicy;
-  /** For DNS lookup, connecting and the TLS handshake together. */
+  /** For the DNS lookup, and again for connecting and the TLS handshake. */
   connectTimeoutMs: number;
   /** Certificate authorities to trust instead of the default ones, in PEM. */
   ca?: string;
@@ -43,7 +43,7 @@ export function createAgent({
   ca,
   lookup = createLookup(),
 }: AgentOptions): HttpAgent {
-  const addresses = new OriginAddresses(policy, lookup);
+  const addresses = new OriginAddresses(policy, lookup, connectTimeoutMs);
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     lookup: addresses.guardedLookup,

@@ -79,12 +79,12 @@ export interface FailedExchange {
   status?: number;
 }
 
-/** `mayStart` refused: nothing was written. */
+/** Not admitted, `mayStart` refused, or another address is to be tried: nothing was written. */
 export interface RefusedExchange {
   kind: 'refused';
   reason: string;
-  /** A new connection was made for it, which the site noticed. false: it would have reused one. */
-  connected: boolean;
+  /** How long the connection took that was attempted for it, which the site noticed. null: none was. */
+  connectedMs: number | null;
 }
 
 export type Exchange = ResponseExchange | FailedExchange | RefusedExchange;

@@ -20,6 +20,7 @@ export {
   parseCidr,
   parseCidrOrThrow,
 } from './network-policy.ts';
+export type { LookupVerdict } from './origin-addresses.ts';
 export type { AdmissionVerdict, RequestOptions, StartVerdict } from './request-options.ts';
 export { parseRetryAfter } from './retry-after.ts';
 export { sendRequest } from './send-request.ts';

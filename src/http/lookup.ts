@@ -36,7 +36,7 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-/** IPv4 comes first, because it works for every site and on every machine. The connection falls back to the others. */
+/** IPv4 comes first, because it works for every site and on every machine. The others are tried if it cannot be connected to. */
 export function createLookup({ servers, hostsFile = HOSTS_FILE }: LookupOptions = {}): Lookup {
   const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: MAX_TRIES });
   if (servers !== undefined) resolver.setServers(servers);

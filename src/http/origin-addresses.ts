@@ -2,8 +2,9 @@
  * Which address the requests to an origin go to, known before anything is sent there, because limits are kept per address. A
  * request connects to no other one: if it cannot connect, the next request goes to another address of the name.
  */
-import type { LookupAddress } from 'node:dns';
+import dns, { type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { codeOf } from '../core/errors.ts';
 import { canonicalAddress } from './address.ts';
@@ -37,6 +38,18 @@ export class LookupError extends Error {
   }
 }
 
+/** The name may not be looked up now. */
+export class LookupRefusedError extends Error {}
+
+/** `ended` is called once the query has ended, which may be after the request. */
+export type LookupVerdict = { go: true; ended: (tookMs: number) => void } | { go: false; reason: string };
+
+export interface LookupRequest {
+  /** Called before name servers are asked, if they have to be. It has to reject when `signal` aborts. Default: at once. */
+  admitLookup?: () => Promise<LookupVerdict>;
+  signal?: AbortSignal;
+}
+
 /** Permitted addresses, the one to connect to first. */
 type Resolved = [LookupAddress, ...LookupAddress[]];
 
@@ -53,16 +66,17 @@ export class OriginAddresses {
   constructor(
     private readonly policy: NetworkPolicy,
     private readonly lookup: Lookup,
+    private readonly lookupTimeoutMs: number,
   ) {}
 
-  /** Where the next request to the origin goes. Rejects with a LookupError or a ForbiddenAddressError. */
-  async next(origin: string): Promise<string> {
+  /** Where the next request to the origin goes. Rejects with one of the errors above, or when the signal aborts. */
+  async next(origin: string, request: LookupRequest = {}): Promise<string> {
     const open = this.connectedTo(origin);
     if (open !== null) return open;
     const hostname = hostnameOf(origin);
     // The connection checks an address in the URL, which needs no lookup.
     if (isIP(hostname) !== 0) return canonicalAddress(hostname);
-    const addresses = await this.#resolve(hostname);
+    const addresses = await this.#resolve(hostname, () => this.#lookUpInTime(hostname, request));
     this.#announced.set(hostname, addresses);
     return canonicalAddress(addresses[0].address);
   }
@@ -114,8 +128,9 @@ export class OriginAddresses {
     );
   };
 
-  async #resolve(hostname: string): Promise<Resolved> {
-    const addresses = await this.#lookUp(hostname);
+  async #resolve(hostname: string, lookUp = () => this.#lookUp(hostname)): Promise<Resolved> {
+    const fixed = this.policy.fixedAddress(hostname);
+    const addresses = fixed === undefined ? await lookUp() : [{ address: fixed, family: isIP(fixed) }];
     const [last, failed] = [this.#lastConnected.get(hostname), this.#failed.get(hostname)];
     const rank = ({ address }: LookupAddress): number => {
       const canonical = canonicalAddress(address);
@@ -132,11 +147,26 @@ export class OriginAddresses {
   }
 
   async #lookUp(hostname: string): Promise<LookupAddress[]> {
-    const fixed = this.policy.fixedAddress(hostname);
-    if (fixed !== undefined) return [{ address: fixed, family: isIP(fixed) }];
     return this.lookup(hostname).catch((error: unknown) => {
       throw new LookupError(String(codeOf(error) ?? 'EUNKNOWN'), error);
     });
+  }
+
+  /** A query cannot be stopped: it counts until it has ended, although nobody waits for it any more. */
+  async #lookUpInTime(hostname: string, { admitLookup, signal }: LookupRequest): Promise<LookupAddress[]> {
+    const verdict = await admitLookup?.();
+    if (verdict?.go === false) throw new LookupRefusedError(verdict.reason);
+    const began = performance.now();
+    const query = this.#lookUp(hostname);
+    const ended = (): void => verdict?.ended(performance.now() - began);
+    void query.then(ended, ended);
+    const answered = new AbortController();
+    const given = signal === undefined ? answered.signal : AbortSignal.any([answered.signal, signal]);
+    try {
+      return await Promise.race([query, delay(this.lookupTimeoutMs, null, { signal: given }).then(timedOut)]);
+    } finally {
+      answered.abort();
+    }
   }
 
   #whyNone([first]: LookupAddress[]): Error {
@@ -144,6 +174,10 @@ export class OriginAddresses {
     const result = this.policy.check(first.address);
     return new ForbiddenAddressError(result.ok ? `${first.address} is refused` : result.reason);
   }
+}
+
+function timedOut(): never {
+  throw new LookupError(dns.TIMEOUT, null);
 }
 
 function hostnameOf(origin: string): string {

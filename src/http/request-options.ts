@@ -4,6 +4,7 @@ import type { FetchLimits } from '../core/settings.ts';
 import type { HttpAgent } from './agent.ts';
 import type { FetchMemory } from './body-memory.ts';
 import type { ResponseHeaders } from './exchange.ts';
+import type { LookupRequest } from './origin-addresses.ts';
 
 /** `startedAt` is on the clock of whoever decides. */
 export type StartVerdict = { go: true; startedAt: number } | { go: false; reason: string };
@@ -11,7 +12,7 @@ export type StartVerdict = { go: true; startedAt: number } | { go: false; reason
 /** Whether a request may go to an address, now. */
 export type AdmissionVerdict = { go: true } | { go: false; reason: string };
 
-export interface RequestOptions {
+export interface RequestOptions extends LookupRequest {
   /** A normalised URL. */
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -28,7 +29,6 @@ export interface RequestOptions {
   mayStart: () => StartVerdict;
   /** Holds the body. The caller releases it once the body is stored or dropped. */
   memory: FetchMemory;
-  signal?: AbortSignal;
   /**
    * Decides by the headers whether to read the body. Default: every body is read. If the headers are not enough, it returns a
    * function that decides by the first bytes.

@@ -119,7 +119,7 @@ class Call implements Dispatcher.DispatchHandler {
       this.#settle({
         kind: 'refused',
         reason: verdict.reason,
-        connected: this.#dispatch?.connected ?? false,
+        connectedMs: this.#dispatch?.connected ? this.#elapsed() : null,
       });
       return;
     }

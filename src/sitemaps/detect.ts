@@ -21,12 +21,21 @@ export function looksLikeSitemap(url: string): boolean {
  */
 const MAX_OTHER_HOSTS = 10;
 
-/** Those in the `Sitemap:` lines of robots.txt, which apply to all crawlers and may name other hosts, and /sitemap.xml. */
-export function announcedSitemaps(robots: string | null, origin: string): string[] {
+/**
+ * Those in the `Sitemap:` lines of robots.txt, which apply to all crawlers and may name other hosts, and /sitemap.xml. `skipped`: how
+ * many are on too many other hosts.
+ */
+export function announcedSitemaps(
+  robots: string | null,
+  origin: string,
+): { urls: string[]; skipped: number } {
   const { sitemaps } = parseRobots(robots ?? '', { origin, token: '*' });
   const own = hostnameOf(origin);
   const others = [...new Set(sitemaps.map(hostnameOf).filter((host) => host !== own))];
   const hosts = new Set([own, ...others.slice(0, MAX_OTHER_HOSTS)]);
   const named = sitemaps.filter((url) => hosts.has(hostnameOf(url)));
-  return [...new Set([...named, `${origin}/sitemap.xml`])];
+  return {
+    urls: [...new Set([...named, `${origin}/sitemap.xml`])],
+    skipped: sitemaps.length - named.length,
+  };
 }

@@ -3,6 +3,7 @@
  * would cost three to four times the CPU.
  */
 import pg from 'pg';
+import { mapInTurns } from '../core/in-turns.ts';
 import { Prisma } from './generated/client.ts';
 
 /** The same methods as Prisma's, so that functions with this parameter also accept a Prisma transaction. */
@@ -145,11 +146,41 @@ function createRunner(observer: StatementObserver) {
     names.set(text, name);
     return name;
   };
-  return (on: pg.Pool | pg.PoolClient, { text, values }: Prisma.Sql): Promise<pg.QueryResult> => {
-    observer.onStatement({ text, values });
+  return async (
+    on: pg.Pool | pg.PoolClient,
+    { text, values: given }: Prisma.Sql,
+  ): Promise<pg.QueryResult> => {
+    observer.onStatement({ text, values: given });
     const name = nameOf(text);
+    const values = given.some(isLongList) ? await encodeLongLists(given) : given;
     return timed(observer, () => on.query({ text, values, ...(name === undefined ? {} : { name }) }));
   };
+}
+
+/** pg encodes all values of a statement at once. A page with 10,000 links has up to seven lists of that length. */
+const LONG_LIST = 500;
+
+type LongList = (string | number | null)[];
+
+function isLongList(value: unknown): value is LongList {
+  return Array.isArray(value) && value.length >= LONG_LIST && value.every(isPlain);
+}
+
+function isPlain(value: unknown): value is LongList[number] {
+  return value === null || typeof value === 'string' || typeof value === 'number';
+}
+
+/** As pg would, in several turns of the event loop. */
+async function encodeLongLists(values: readonly unknown[]): Promise<unknown[]> {
+  const encoded: unknown[] = [];
+  for (const value of values)
+    encoded.push(isLongList(value) ? `{${(await mapInTurns(value, encodeElement)).join(',')}}` : value);
+  return encoded;
+}
+
+function encodeElement(element: LongList[number]): string {
+  if (element === null) return 'NULL';
+  return typeof element === 'number' ? String(element) : `"${element.replace(/[\\"]/g, '\\$&')}"`;
 }
 
 async function timed<T>({ onDuration }: StatementObserver, query: () => Promise<T>): Promise<T> {

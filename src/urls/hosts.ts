@@ -30,8 +30,9 @@ export function siteOf(hostname: string): string {
 }
 
 /**
- * What the hosts of a crawl are counted by. Like the site, but names without a known suffix share their last two labels, as the list
- * itself says: the suffix may be newer than our copy of the list, and wildcard DNS works under any.
+ * What counts as one site where sites must not take more than their share, of hosts, fetch slots, memory or turns. Names without a
+ * known suffix share their last two labels, as the list itself says: the suffix may be newer than our copy of the list, and
+ * wildcard DNS works under any.
  */
 export function zoneOf(hostname: string): string {
   return parse(hostname, { allowPrivateDomains: true }).domain ?? hostname;

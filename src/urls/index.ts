@@ -1,5 +1,5 @@
 export { type HostBound, hostBound, hostKey, portBound } from './host-bounds.ts';
-export { hostnameOf, originOf, type PolitenessUnit, politenessKey, siteOf } from './hosts.ts';
+export { hostnameOf, originOf, type PolitenessUnit, politenessKey, siteOf, zoneOf } from './hosts.ts';
 export {
   MAX_URL_LENGTH,
   NO_RULES,

@@ -1,5 +1,5 @@
 /** Turns untrusted text into a URL, so that one page always has the same URL. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { UrlRules } from '../core/settings.ts';
 import { applyRules } from './rules.ts';
 
@@ -90,7 +90,7 @@ export function normaliseRedirect(location: string, from: string, rules: UrlRule
 
 /** The fixed-size name of a normalised URL, by which pages are unique. */
 export function urlHash(url: string): Buffer {
-  return createHash('sha256').update(url).digest();
+  return hash('sha256', url, 'buffer');
 }
 
 /** URL.canParse would double the cost, and in Node 20 it accepts host names that then throw, such as "Ã\u0080". */

@@ -29,6 +29,7 @@ export type SkipReason =
   | 'too long'
   | 'too many on the page'
   | 'too many sitemaps'
+  | 'too many other hosts of sitemaps'
   | 'too many sitemap indexes in a row'
   | TrapReason
   | QuotaReason

@@ -2,7 +2,7 @@
  * URLs that a script generates endlessly. Some are recognised one by one. For the others there are limits on the number of pages
  * of one shape, which the database counts.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { TrapLimits } from '../core/settings.ts';
 
 export type TrapReason = 'path too deep' | 'repeated segments';
@@ -120,7 +120,7 @@ export function domainQuota(domain: string, limit: number): UrlQuota {
 }
 
 function hashOf(kind: string, name: string): Buffer {
-  return createHash('sha256').update(`${kind} ${name}`).digest();
+  return hash('sha256', `${kind} ${name}`, 'buffer');
 }
 
 function limitOf(kind: ShapeKind, limits: TrapLimits): number | null {

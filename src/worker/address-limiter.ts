@@ -2,6 +2,7 @@
  * Keeps the limits per address before a request is sent: reserves its turn in the database, and checks by its own clock that it
  * begins within the time that was reserved. What a frozen or slow process has missed it reserves again.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import {
   type AddressLimits,
@@ -20,12 +21,30 @@ export interface AddressLimit {
   maxOpen: number;
 }
 
+export interface AddressRequest {
+  leaseId: string;
+  /** How long the request may still begin. 0: no longer. */
+  leftMs: () => number;
+  /** Called right before the request begins; false: it is too late. */
+  begin: () => boolean;
+  /** How long it takes at most. */
+  maxFetchMs: number;
+  signal: AbortSignal;
+}
+
 /** A time in which a request may begin. */
-export interface AddressTurn {
+interface AddressTurn {
   waitMs: number;
   /** Must be checked in the tick in which the request begins. */
   isNow(): boolean;
 }
+
+/** How long a turn lasts. A process that is too slow for it tries again with a longer one. */
+const MIN_WINDOW_MS = 100;
+const MAX_WINDOW_MS = 3_200;
+
+/** Between two tries to reserve a turn at an address that is busy. */
+const BUSY_RETRY_MS = 1_000;
 
 /** Ends are written together at this interval, if no further request to the address has carried them to the database by then. */
 const FLUSH_INTERVAL_MS = 2_000;
@@ -53,8 +72,29 @@ export class AddressLimiter {
     return { block: addressBlockOf(address), gapMs, maxOpen };
   }
 
+  /** Waits for a turn, in which the request must begin at once. false: none came in time. `end` must be called in either case. */
+  async takeTurn(
+    limit: AddressLimit,
+    { leaseId, leftMs, begin, maxFetchMs, signal }: AddressRequest,
+  ): Promise<boolean> {
+    for (let windowMs = MIN_WINDOW_MS; ; ) {
+      const latestMs = leftMs();
+      if (latestMs === 0) return false;
+      const openForMs = latestMs + maxFetchMs;
+      const turn = await this.#reserve(limit, { leaseId, latestMs, windowMs, openForMs });
+      if (turn === null) {
+        await delay(BUSY_RETRY_MS, undefined, { signal });
+        continue;
+      }
+      await delay(Math.ceil(turn.waitMs) + 1, undefined, { signal });
+      if (!begin()) return false;
+      if (turn.isNow()) return true;
+      windowMs = Math.min(2 * windowMs, MAX_WINDOW_MS);
+    }
+  }
+
   /** null: there is no turn within `latestMs`, or too many requests are open. */
-  async reserve(
+  async #reserve(
     limit: AddressLimit,
     request: { leaseId: string; latestMs: number; windowMs: number; openForMs: number },
   ): Promise<AddressTurn | null> {

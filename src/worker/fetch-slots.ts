@@ -1,7 +1,8 @@
 /**
  * Which of the waiting requests of this process is sent next. A host that never answers occupies a slot until its timeout, so
- * slots are shared out: each site (registrable domain) may have a part of them, and hosts that are not known to answer quickly
- * have at most half together. Of the requests that may go, the one goes whose site has the fewest open ones.
+ * slots are shared out: each site (registrable domain) may have a part of those that are free, so that no number of sites leaves
+ * none for another one, and hosts that are not known to answer quickly have at most half together. Of the requests that may go,
+ * the one goes whose site has the fewest open ones.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -19,9 +20,12 @@ export interface FetchSlot {
   release(tookMs: number | null): void;
 }
 
-/** Part of all slots that one site may have. */
+/**
+ * What one site may have open, as a part of the slots that are free. Sites that want all they can get leave slots over: eight of
+ * them half of all, sixty a tenth.
+ */
 const SITE_SHARE = 1 / 8;
-/** Part of all slots that hosts may have together that are slow, or not known yet. */
+/** Part of all slots that requests may have together that take long, or whose host is slow or not known yet. */
 const UNPROVEN_SHARE = 1 / 2;
 
 /** An exchange that takes longer makes its host slow ... */
@@ -34,6 +38,9 @@ const MAX_HOSTS = 10_000;
 /** Requests that may wait in this process, as multiples of the slots. Each occupies an activity, so others must wait elsewhere. */
 export const MAX_WAITING = { unproven: 2, site: 1 / 4, all: 3 };
 
+/** Slots for lookups of names, as a part of the fetch slots: a lookup is quick unless its name server is silent. */
+export const LOOKUP_SHARE = 1 / 2;
+
 /** With few slots: pages of one domain may come together after the machine was busy, as many as the window of a domain. */
 const MIN_WAITING_OF_SITE = 4;
 
@@ -44,7 +51,10 @@ interface Waiting {
 }
 
 export class FetchSlots {
-  readonly #open = new Set<FetchSlotRequest>();
+  /** Since when. */
+  readonly #open = new Map<FetchSlotRequest, number>();
+  readonly #openOfSite = new Counts();
+  readonly #openOfAddress = new Counts();
   /** In the order they came. */
   readonly #waiting = new Set<Waiting>();
   /** Until when a host counts as slow. Only hosts that have been fetched from are in it. */
@@ -69,7 +79,7 @@ export class FetchSlots {
   /** Resolves to null if too many requests wait. Rejects when the signal aborts. */
   async acquire(request: FetchSlotRequest, signal: AbortSignal): Promise<FetchSlot | null> {
     signal.throwIfAborted();
-    if (this.#mayGo(request)) return this.#grant(request);
+    if (this.#mayGo(request, this.#unprovenOpen())) return this.#grant(request);
     if (!this.#makeRoom(request)) return null;
     return new Promise((resolve, reject) => {
       const abort = (): void => {
@@ -90,11 +100,16 @@ export class FetchSlots {
   }
 
   #grant(request: FetchSlotRequest): FetchSlot {
-    this.#open.add(request);
+    const { host, site, addressBlock } = request;
+    this.#open.set(request, this.now());
+    this.#openOfSite.add(site, 1);
+    if (addressBlock !== null) this.#openOfAddress.add(addressBlock, 1);
     return {
       release: (tookMs) => {
         if (!this.#open.delete(request)) return;
-        if (tookMs !== null) this.#learn(request.host, tookMs);
+        this.#openOfSite.add(site, -1);
+        if (addressBlock !== null) this.#openOfAddress.add(addressBlock, -1);
+        if (tookMs !== null) this.#learn(host, tookMs);
         this.#grantNext();
       },
     };
@@ -108,25 +123,30 @@ export class FetchSlots {
   }
 
   #next(): Waiting | null {
+    const unproven = this.#unprovenOpen();
     let [next, fewest]: [Waiting | null, number] = [null, Number.POSITIVE_INFINITY];
     for (const waiting of this.#waiting) {
-      if (!this.#mayGo(waiting.request)) continue;
-      const open = count(this.#open, ({ site }) => site === waiting.request.site);
-      if (open < fewest) [next, fewest] = [waiting, open];
+      const open = this.#openOfSite.of(waiting.request.site);
+      if (open < fewest && this.#mayGo(waiting.request, unproven)) [next, fewest] = [waiting, open];
     }
     return next;
   }
 
-  #mayGo({ host, site, concurrency, addressBlock }: FetchSlotRequest): boolean {
-    if (this.#open.size >= this.slots) return false;
-    const siteShare = Math.max(concurrency, 1, Math.floor(SITE_SHARE * this.slots));
-    if (count(this.#open, (open) => open.site === site) >= siteShare) return false;
-    const isFull =
-      addressBlock !== null &&
-      count(this.#open, (open) => open.addressBlock === addressBlock) >= this.maxOpenPerAddress;
-    if (isFull) return false;
-    const unprovenShare = Math.max(1, Math.floor(UNPROVEN_SHARE * this.slots));
-    return this.#isProven(host) || count(this.#open, (open) => !this.#isProven(open.host)) < unprovenShare;
+  #mayGo({ host, site, concurrency, addressBlock }: FetchSlotRequest, unproven: number): boolean {
+    const free = this.slots - this.#open.size;
+    if (free <= 0) return false;
+    if (this.#openOfSite.of(site) >= Math.max(concurrency, Math.ceil(SITE_SHARE * free))) return false;
+    if (addressBlock !== null && this.#openOfAddress.of(addressBlock) >= this.maxOpenPerAddress) return false;
+    return unproven < Math.max(1, Math.floor(UNPROVEN_SHARE * this.slots)) || this.#isProven(host);
+  }
+
+  /** A host that was quick before may be silent now, so a request that takes long counts, whatever its host. */
+  #unprovenOpen(): number {
+    const quickSince = this.now() - SLOW_MS;
+    let unproven = 0;
+    for (const [{ host }, since] of this.#open)
+      if (since < quickSince || !this.#isProven(host)) unproven += 1;
+    return unproven;
   }
 
   /** Whether the request may wait. If too many do, the last one of the site with the most of them gives way. */
@@ -161,8 +181,17 @@ export class FetchSlots {
   }
 }
 
-function count<T>(items: Iterable<T>, matches: (item: T) => boolean): number {
-  let found = 0;
-  for (const item of items) if (matches(item)) found += 1;
-  return found;
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  /** What has none is not kept. */
+  add(key: string, change: number): void {
+    const count = this.of(key) + change;
+    if (count === 0) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+  }
 }

@@ -25,7 +25,7 @@ import { AddressLimiter } from './address-limiter.ts';
 import { SharedRemoteClock } from './clocks.ts';
 import { watchDependencies } from './dependency-health.ts';
 import { watchEventLoopLag } from './event-loop-lag.ts';
-import { FetchSlots, MAX_WAITING } from './fetch-slots.ts';
+import { FetchSlots, LOOKUP_SHARE, MAX_WAITING } from './fetch-slots.ts';
 import { GateWaits } from './gate-waits.ts';
 import { heartbeats } from './heartbeats.ts';
 import { WorkerLateness } from './lateness.ts';
@@ -146,6 +146,7 @@ export async function startWorker({
   );
   const lag = watchEventLoopLag((lagMs) => metrics.eventLoopLagged(lagMs));
   const fetchSlots = new FetchSlots(config.maxConcurrentFetches, config.address.maxOpen);
+  const lookups = Math.ceil(LOOKUP_SHARE * config.maxConcurrentFetches);
   const quickFetches = new QuickFetches();
   const stopSampling = sampleGauges(metrics, { fetchSlots, dependencies, contentStore: config.contentStore });
   const presence = announceWorker(db, { fetchSlots, dependencies });
@@ -164,6 +165,7 @@ export async function startWorker({
     agents,
     addresses,
     fetchSlots,
+    lookupSlots: new FetchSlots(lookups, lookups),
     quickFetches,
     lateness: new WorkerLateness(),
     bodyMemory: new BodyMemory(config.maxBodyMemoryBytes, ({ site, bytes }) =>
@@ -199,7 +201,7 @@ export async function startWorker({
       taskQueue: config.taskQueue,
       // Including the steps, which pages run as local activities.
       activities: { ...activities.fetches, ...activities.steps },
-      maxConcurrentActivityTaskExecutions: (1 + MAX_WAITING.all) * config.maxConcurrentFetches,
+      maxConcurrentActivityTaskExecutions: (1 + MAX_WAITING.all) * (config.maxConcurrentFetches + lookups),
       maxConcurrentWorkflowTaskExecutions: MAX_PAGE_TASKS,
       maxConcurrentLocalActivityExecutions: MAX_PAGE_TASKS,
       maxCachedWorkflows: MAX_CACHED_PAGES,

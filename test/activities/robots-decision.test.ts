@@ -3,7 +3,12 @@ import { expect, test } from 'vitest';
 import { decideByRobots } from '../../activities/fetch/robots-decision.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { createRobotsRulesCache } from '../../src/robots/index.ts';
-import { lookUpRobots, readRobotsRow, saveRobotsRules } from '../../src/storage/robots.ts';
+import {
+  lookUpRobots,
+  readRobotsRow,
+  releaseRobotsClaim,
+  saveRobotsRules,
+} from '../../src/storage/robots.ts';
 import { useDatabase } from '../storage/support.ts';
 
 const sent: string[] = [];
@@ -30,6 +35,24 @@ const decide = async (path = '/') =>
       justTried: false,
     },
   );
+
+test('a page waits for a robots.txt that is being fetched as long again as that has taken', async () => {
+  expect(await decide()).toEqual({ kind: 'read-robots' });
+  const waitMs = async () => {
+    const asked = Date.now();
+    const decision = await decide();
+    return decision.kind === 'deferred' ? decision.until - asked : Number.NaN;
+  };
+  const first = await waitMs();
+  expect(first).toBeGreaterThanOrEqual(2_000);
+  expect(first).toBeLessThan(10_000);
+  await db()
+    .$executeRaw`UPDATE robots SET claimed_until = claimed_until - interval '20 s' WHERE origin = ${origin}`;
+  expect(await waitMs()).toBeGreaterThanOrEqual(20_000);
+  await db().$executeRaw`UPDATE robots SET claimed_until = now() + interval '5 s' WHERE origin = ${origin}`;
+  expect(await waitMs()).toBeLessThanOrEqual(5_000);
+  await releaseRobotsClaim(db(), origin);
+});
 
 test('the Crawl-delay of robots.txt is required at once, up to its limit', async () => {
   await rulesAre('User-agent: *\nCrawl-delay: 60');

@@ -180,6 +180,26 @@ describe('a site that refuses connections', () => {
   );
 });
 
+it('links to the longest host names end with a page or a reason, and the crawl ends', async () => {
+  const hostOf = (length: number) => `${`${'a'.repeat(49)}.`.repeat(6).slice(0, length - 5)}.test`;
+  const { port } = new URL(web.url('site'));
+  const urls = [246, 247, 250, 253, 254, 300].map((length) => `http://${hostOf(length)}:${port}/`);
+  site = (path) => (path === '/' ? { body: links(...urls) } : undefined);
+  const resolve = [246, 247, 250, 253].map((length) => `${hostOf(length)}:127.0.0.1`);
+  const { pages, crawlId } = await amble.crawl({
+    seeds: [web.url('site')],
+    ...web.network,
+    resolve: [...web.network.resolve, ...resolve],
+    scope: 'any',
+  });
+  expect(pages).toEqual({ Fetched: 1, Failed: 4 });
+  const rows = await amble.db.page.findMany({ where: { crawlId }, orderBy: { id: 'asc' } });
+  expect(rows.map(({ url }) => url)).toEqual([web.url('site'), ...urls.slice(0, 4)]);
+  expect(rows.map(({ statusCode }) => statusCode)).toEqual([200, 404, 404, 404, 404]);
+  // What DNS does not allow is no link.
+  expect(rows[0]).toMatchObject({ linksFound: 4, linksSkipped: null });
+});
+
 describe('a site with endless host names', () => {
   const HOSTS = 30;
   const LIMIT = 5;

@@ -412,6 +412,30 @@ describe('robots.txt, with a short time before giving up,', () => {
   beforeAll(() => start({ maxOutage: '500ms' }));
   afterAll(() => amble?.stop());
 
+  it('that moves on and on leads to no more hosts than its site may have, and is unavailable then', async () => {
+    const names = ['first', 'second', 'third', 'fourth'];
+    const next = (n: number): string => web.url(names[n + 1] ?? 'first', '/robots.txt');
+    const sites = names.map((name, n) => [
+      name,
+      flatSite(1, (path) => (path === '/robots.txt' ? moved(next(n)) : undefined)),
+    ]);
+    // All are hosts of one site.
+    const web = await startWeb(Object.fromEntries(sites), 'home.arpa');
+    try {
+      const { crawlId, pages } = await amble.crawl({
+        seeds: [web.url('first')],
+        ...web.network,
+        traps: { maxHostsPerSite: 2 },
+      });
+      expect(pages).toEqual({ Blocked: 1 });
+      const [attempt] = await attemptsOf(crawlId);
+      expect(attempt?.error).toContain('its redirect was not followed: too many hosts of the site');
+      expect(new Set(web.arrivals.map(({ host }) => host))).toEqual(new Set(['first', 'second', 'third']));
+    } finally {
+      await web.stop();
+    }
+  });
+
   it('that stays unavailable defers its pages and finally blocks them, so that the crawl ends', () =>
     onWeb(
       { broken: (path) => (path === '/robots.txt' ? { status: 503 } : { body: 'never' }) },

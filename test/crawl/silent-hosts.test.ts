@@ -8,6 +8,12 @@ import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 const SILENT_HOSTS = 30;
 const PAGES = 15;
 
+/** So long that the processor is idle most of the time: what is measured is whether the host gets its slots. */
+const GAP_MS = 400;
+/** Requests, with and without the silent hosts. */
+const MEASURED = 15;
+const PACED_PAGES = 50;
+
 let amble: Amble;
 let web: TestWeb;
 let silent: Server;
@@ -15,7 +21,7 @@ const held = new Set<Socket>();
 
 beforeEach(async () => {
   amble = await startAmble({ maxConcurrentFetches: 8 });
-  web = await startWeb({ honest: flatSite(PAGES), newcomer: flatSite(PAGES) });
+  web = await startWeb({ honest: flatSite(PACED_PAGES), newcomer: flatSite(PAGES) });
   silent = createServer((socket) => held.add(socket.on('error', () => {})));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 });
@@ -44,6 +50,14 @@ const honest = (host: string) => ({ seeds: [web.url(host)], ...web.network });
 
 const arrived = (host: string) => web.arrivalsAt(host).length;
 
+/** The mean of the gaps between the next arrivals at the honest host. */
+async function gapOfNext(requests: number): Promise<number> {
+  const from = arrived('honest');
+  await expect.poll(() => arrived('honest'), { timeout: 30_000 }).toBeGreaterThan(from + requests);
+  const [first, last] = [from, from + requests].map((n) => web.arrivalsAt('honest')[n]?.atMs ?? Number.NaN);
+  return ((last ?? Number.NaN) - (first ?? Number.NaN)) / requests;
+}
+
 describe('thirty hosts that never answer, on eight fetch slots', () => {
   it('let a new host in before more of their own', async () => {
     const hostile = await amble.start({ ...silentHosts(), fetch: { headersTimeout: '3s' } });
@@ -53,14 +67,17 @@ describe('thirty hosts that never answer, on eight fetch slots', () => {
     expect(timedOut).toBeLessThan(SILENT_HOSTS);
   });
 
-  it('have half of the slots, and do not delay a host that answers', async () => {
-    const running = amble.crawl(honest('honest'));
-    await expect.poll(() => arrived('honest'), { timeout: 10_000 }).toBeGreaterThan(2);
+  it('have half of the slots, and leave a host that answers its pace', async () => {
+    const running = amble.crawl({ ...honest('honest'), delay: `${GAP_MS}ms` });
+    await expect.poll(() => arrived('honest'), { timeout: 20_000 }).toBeGreaterThan(2);
+    const alone = await gapOfNext(MEASURED);
     const hostile = await amble.start({ ...silentHosts(), fetch: { headersTimeout: '50s' } });
     await expect.poll(() => held.size, { timeout: 10_000 }).toBe(4);
-    expect((await running).pages).toEqual({ Fetched: PAGES + 1 });
+    const beside = await gapOfNext(MEASURED);
+    expect(alone / beside).toBeGreaterThan(0.9);
     // None of them has timed out by then, so no slot was passed on.
     expect(await amble.db.request.count({ where: { crawlId: hostile.workflowId } })).toBe(0);
     expect(held.size).toBe(4);
+    expect((await running).pages).toEqual({ Fetched: PACED_PAGES + 1 });
   });
 });

@@ -1,8 +1,10 @@
 /** How many SQL statements a page costs, transactions included, as its activities send them. */
 import { Context } from '@temporalio/activity';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Deps } from '../../activities/deps.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Queries } from '../../src/storage/raw-sql.ts';
+import { AddressLimiter } from '../../src/worker/address-limiter.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
@@ -43,32 +45,52 @@ function countingDatabase(db: Database): Database {
   return new Proxy(db, { get: (target, key) => Reflect.get(key in over ? over : target, key) });
 }
 
-let amble: Amble;
-let web: TestWeb;
-beforeAll(async () => {
-  const countAll = <T extends { db: Database }>(deps: T): T => ({ ...deps, db: countingDatabase(deps.db) });
-  amble = await startAmble({}, undefined, undefined, countAll);
-  const all = Array.from({ length: PAGES }, (_, n) => `/${n}`);
-  web = await startWeb({
-    site: (path) => (path === '/robots.txt' ? undefined : { body: `${path} ${links(...all)}` }),
+/** Its turns are part of a fetch; ends are written later, for many fetches together. */
+function countingAddresses({ db, config }: Pick<Deps, 'db' | 'config'>): AddressLimiter {
+  const { $queryRaw } = counting(db);
+  const turns = new Proxy(db, {
+    get: (target, key) => (key === '$queryRaw' ? $queryRaw : Reflect.get(target, key)),
   });
-});
-afterAll(async () => {
-  await amble?.stop();
-  await web?.stop();
-});
+  return new AddressLimiter(turns, config.address, () => {});
+}
 
-test('a page that links to known pages costs about eleven statements', async () => {
-  const seeds = [web.url('site')];
-  const { pages } = await amble.crawl({ seeds, ...web.network, delay: DELAY });
-  expect(pages).toEqual({ Fetched: PAGES + 1 });
-  const countsOf = (activity: string): number[] => [...(sent.get(activity)?.values() ?? [])].toSorted();
-  const usual = (activity: string) => countsOf(activity)[Math.floor(PAGES / 2)];
-  expect(usual('acquireSlot')).toBe(1);
-  // One before the fetch, one to pass the gate and one to leave it.
-  expect(usual('fetchPage')).toBe(3);
-  // Five to record it, and with every second page one to find room and five to fill half a window.
-  const perPage = countsOf('processPage').reduce((sum, statements) => sum + statements) / (PAGES + 1);
-  expect(perPage).toBeGreaterThanOrEqual(5);
-  expect(perPage).toBeLessThan(8.5);
+describe.each([
+  { limits: 'none', address: {}, fetch: 3 },
+  { limits: 'those of the web', address: { exempt: [] }, fetch: 4 },
+])('with limits per address on loopback: $limits', ({ address, fetch }) => {
+  let amble: Amble;
+  let web: TestWeb;
+  let addresses: AddressLimiter | undefined;
+  beforeAll(async () => {
+    sent.clear();
+    const countAll = (deps: Deps): Deps => {
+      addresses = countingAddresses(deps);
+      return { ...deps, db: countingDatabase(deps.db), addresses };
+    };
+    amble = await startAmble({ address }, undefined, undefined, countAll);
+    const all = Array.from({ length: PAGES }, (_, n) => `/${n}`);
+    web = await startWeb({
+      site: (path) => (path === '/robots.txt' ? undefined : { body: `${path} ${links(...all)}` }),
+    });
+  });
+  afterAll(async () => {
+    await amble?.stop();
+    await addresses?.stop();
+    await web?.stop();
+  });
+
+  test('a page that links to known pages costs about eleven statements', async () => {
+    const seeds = [web.url('site')];
+    const { pages } = await amble.crawl({ seeds, ...web.network, delay: DELAY });
+    expect(pages).toEqual({ Fetched: PAGES + 1 });
+    const countsOf = (activity: string): number[] => [...(sent.get(activity)?.values() ?? [])].toSorted();
+    const usual = (activity: string) => countsOf(activity)[Math.floor(PAGES / 2)];
+    expect(usual('acquireSlot')).toBe(1);
+    // One before the fetch, one to pass the gate, one to leave it, and one for a turn at the address.
+    expect(usual('fetchPage')).toBe(fetch);
+    // Five to record it, and with every second page one to find room and five to fill half a window.
+    const perPage = countsOf('processPage').reduce((sum, statements) => sum + statements) / (PAGES + 1);
+    expect(perPage).toBeGreaterThanOrEqual(5);
+    expect(perPage).toBeLessThan(8.5);
+  });
 });

@@ -357,6 +357,14 @@ describe('XHTML', () => {
   const xhtml = (html: string | Buffer, more = '') =>
     parse(html, { contentType: `application/xhtml+xml${more}` });
 
+  test('have the base, title and canonical address of the page, not of an <svg> in it', () => {
+    const page = xhtml(`<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>
+      <svg xmlns="http://www.w3.org/2000/svg"><g><base href="/svg/"/><title>Icon</title><link rel="canonical" href="/c"/></g></svg>
+      <math><base href="/math/"/></math><a href="x">x</a></body></html>`);
+    expect(page).toMatchObject({ title: null, canonical: null });
+    expect(page.links.map(({ url }) => new URL(url).pathname)).toEqual(['/dir/x']);
+  });
+
   test('is parsed as XML, so that a self-closing element is empty', () => {
     const page =
       xhtml(`<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="fr">

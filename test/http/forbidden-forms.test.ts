@@ -198,9 +198,12 @@ describe('a link to a forbidden address contacts nothing', () => {
         return [{ address, family: address.includes(':') ? 6 : 4 }];
       },
     });
-    const failed = await sendForError(target.url, { agent });
-    expect(failed).toMatchObject({ errorKind: 'forbidden', startedAt: null });
-    expect(failed.message).toContain(reason);
+    // The address is known before the request is admitted, or found by the connection.
+    for (const admit of [async () => ({ go: true }) as const, undefined]) {
+      const failed = await sendForError(target.url, { agent, ...(admit && { admit }) });
+      expect(failed).toMatchObject({ errorKind: 'forbidden', startedAt: null });
+      expect(failed.message).toContain(reason);
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLookup } from '../../src/http/index.ts';
-import { loopbackAgent, sendForError, sendForResponse } from './support/fetching.ts';
+import { loopbackAgent, send, sendForError, sendForResponse } from './support/fetching.ts';
 import { nameServer } from './support/name-server.ts';
 import { httpServer } from './support/servers.ts';
 
@@ -74,6 +74,56 @@ test('names with an unresponsive server do not delay another name, however many 
   expect((await Promise.all(slow)).map(({ errorKind }) => errorKind)).toEqual(
     Array(50).fill('connect-timeout'),
   );
+});
+
+describe('a lookup that a name server does not answer', () => {
+  const admit = async () => ({ go: true }) as const;
+
+  test('ends with the request if that is aborted', async () => {
+    const abort = new AbortController();
+    const servers = [await nameServer({}, { silentOn: /./ })];
+    const agent = loopbackAgent({ lookup: createLookup({ servers }) });
+    const sent = sendForError('http://any.test/', { agent, admit, signal: abort.signal });
+    abort.abort();
+    expect(await sent).toMatchObject({ errorKind: 'aborted' });
+  });
+
+  test('fails its request when connecting would have, and counts until its query has ended', async () => {
+    const queries: ((error: Error) => void)[] = [];
+    const lookup = () => new Promise<never>((_, reject) => queries.push(reject));
+    const agent = loopbackAgent({ lookup, connectTimeoutMs: 100 });
+    let open = 0;
+    const admitLookup = async () => {
+      open += 1;
+      return { go: true, ended: () => (open -= 1) } as const;
+    };
+    const failed = await sendForError('http://any.test/', { agent, admit, admitLookup });
+    expect(failed).toMatchObject({ errorKind: 'dns', startedAt: null });
+    expect(failed.message).toContain('did not answer in time');
+    expect(open).toBe(1);
+    queries[0]?.(new Error('the query timed out'));
+    await expect.poll(() => open).toBe(0);
+  });
+});
+
+test('a name is looked up only if that is admitted, and an address or a name that is given without', async () => {
+  const asked: string[] = [];
+  const lookup = async (name: string) => {
+    asked.push(name);
+    return [{ address: '127.0.0.1', family: 4 }];
+  };
+  const agent = loopbackAgent({ lookup, resolve: { 'given.test': '127.0.0.1' } });
+  const port = await httpServer((_, response) => response.end('here'));
+  const options = {
+    agent,
+    admit: async () => ({ go: true }) as const,
+    admitLookup: async () => ({ go: false, reason: 'too many lookups' }) as const,
+  };
+  const refused = { kind: 'refused', reason: 'too many lookups', connectedMs: null };
+  expect(await send(`http://any.test:${port}/`, options)).toEqual(refused);
+  expect(asked).toEqual([]);
+  for (const host of ['127.0.0.1', 'given.test'])
+    expect(await send(`http://${host}:${port}/`, options)).toMatchObject({ status: 200 });
 });
 
 test('an unreachable name server is a failed lookup, not a refused connection', async () => {

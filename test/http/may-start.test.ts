@@ -31,7 +31,11 @@ describe('mayStart', () => {
   test('that refuses on a new connection lets no byte out', async () => {
     const server = await rawServer((socket) => socket.write(OK));
     const exchange = await send(`http://127.0.0.1:${server.port}/`, { mayStart: refuse });
-    expect(exchange).toEqual({ kind: 'refused', reason: 'the lease ran out', connected: true });
+    expect(exchange).toEqual({
+      kind: 'refused',
+      reason: 'the lease ran out',
+      connectedMs: expect.any(Number),
+    });
     await server.firstClosed;
     expect(server.received()).toBe('');
   });
@@ -42,7 +46,7 @@ describe('mayStart', () => {
       agent: agentForSecure(),
       mayStart: refuse,
     });
-    expect(exchange).toMatchObject({ kind: 'refused', connected: true });
+    expect(exchange).toMatchObject({ kind: 'refused', connectedMs: expect.any(Number) });
     await server.firstClosed;
     expect(server.received()).toBe('');
   });
@@ -60,7 +64,7 @@ describe('mayStart', () => {
       await untilFree(agent);
       const first = server.received();
       const exchange = await send(`${origin}/second`, { agent, mayStart: refuse });
-      expect(exchange).toMatchObject({ kind: 'refused', connected: false });
+      expect(exchange).toMatchObject({ kind: 'refused', connectedMs: null });
       await server.firstClosed;
       expect(server.received()).toBe(first);
       expect(server.connections()).toBe(1);

@@ -36,7 +36,7 @@ describe('admission to an address', () => {
     const server = await rawServer((socket) => socket.write(OK));
     const admit = async () => ({ go: false, reason: 'the address is busy' }) as const;
     const exchange = await send(`http://127.0.0.1:${server.port}/`, { admit });
-    expect(exchange).toEqual({ kind: 'refused', reason: 'the address is busy', connected: false });
+    expect(exchange).toEqual({ kind: 'refused', reason: 'the address is busy', connectedMs: null });
     expect(server.connections()).toBe(0);
   });
 
@@ -73,7 +73,7 @@ describe('a name whose first address does not answer', () => {
     const exchange = await send(url, { agent, admit: go });
     const host = `named.test:${server.port}`;
     const reason = `The connection to ${host} was refused. ${host} has other addresses.`;
-    expect(exchange).toEqual({ kind: 'refused', reason, connected: true });
+    expect(exchange).toEqual({ kind: 'refused', reason, connectedMs: expect.any(Number) });
     expect(server.connections()).toBe(0);
     const admitted: string[] = [];
     const admit = async (address: string) => {

@@ -17,7 +17,7 @@ describe('the sitemaps of an origin', () => {
       'Sitemap:',
     ];
     for (const lineEnd of ['\n', '\r\n', '\r']) {
-      expect(announcedSitemaps(robots.join(lineEnd), ORIGIN)).toEqual([
+      expect(announcedSitemaps(robots.join(lineEnd), ORIGIN).urls).toEqual([
         'https://example.org/a.xml',
         'https://cdn.example.net/b.xml.gz',
         'https://example.org/relative.xml',
@@ -28,13 +28,13 @@ describe('the sitemaps of an origin', () => {
 
   test('are just /sitemap.xml if robots.txt names no other', () => {
     for (const robots of [null, '', 'User-agent: *\nDisallow:', 'Sitemap: /sitemap.xml']) {
-      expect(announcedSitemaps(robots, ORIGIN)).toEqual(['https://example.org/sitemap.xml']);
+      expect(announcedSitemaps(robots, ORIGIN).urls).toEqual(['https://example.org/sitemap.xml']);
     }
   });
 
   test('are limited in number', () => {
     const robots = Array.from({ length: 5_000 }, (_, n) => `Sitemap: /${n}.xml`).join('\n');
-    expect(announcedSitemaps(robots, ORIGIN)).toHaveLength(1_000 + 1);
+    expect(announcedSitemaps(robots, ORIGIN).urls).toHaveLength(1_000 + 1);
   });
 
   test('may lie on its own host and on the first ten others', () => {
@@ -42,7 +42,9 @@ describe('the sitemaps of an origin', () => {
       `Sitemap: https://victim-${n % 25}.example.net/${n}.xml`,
       `Sitemap: /${n}.xml`,
     ]);
-    const hosts = announcedSitemaps(robots.flat().join('\n'), ORIGIN).map((url) => new URL(url).hostname);
+    const { urls, skipped } = announcedSitemaps(robots.flat().join('\n'), ORIGIN);
+    expect(skipped).toBe(2 * 15);
+    const hosts = urls.map((url) => new URL(url).hostname);
     expect(new Set(hosts)).toEqual(
       new Set(['example.org', ...Array.from({ length: 10 }, (_, n) => `victim-${n}.example.net`)]),
     );

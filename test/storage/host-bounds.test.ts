@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TrapLimits } from '../../src/core/settings.ts';
+import { letInHost } from '../../src/storage/frontier/host-bounds.ts';
 import { registerSitemapEntries } from '../../src/storage/frontier/register-sitemap-entries.ts';
 import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
 import { readProgress } from '../../src/storage/reports/progress.ts';
@@ -116,6 +117,42 @@ test('a redirect to a host or port beyond the limit ends its page with the reaso
   expect(await reasonOf(one)).toBe(`not followed: ${HOSTS}`);
   expect(await reasonOf(three)).toBe(`not followed: ${PORTS}`);
   expect(await reasonOf(two)).toBeNull();
+});
+
+test('a host or port that a redirect of robots.txt leads to is let in and counted like that of a link', async () => {
+  const { crawl } = await begin({ maxHostsPerSite: 2, maxPortsPerHost: 1 }, 'http://seed.org/');
+  const leadTo = (url: string) =>
+    letInHost(db(), crawl.settings, { crawlId: crawl.id, foundOn: 'http://seed.org/robots.txt', url });
+  const [first, second, third] = endless(3);
+  expect(await leadTo(`${first}robots.txt`)).toBeNull();
+  expect(await leadTo(`${first}again.txt`)).toBeNull();
+  expect(await leadTo(`${second}robots.txt`)).toBeNull();
+  expect(await leadTo(`${third}robots.txt`)).toBe(HOSTS);
+  expect(await leadTo('http://h0.evil.com:81/')).toBeNull();
+  expect(await leadTo('http://h0.evil.com:82/')).toBe(PORTS);
+  expect(await leadTo('http://seed.org/elsewhere.txt')).toBeNull();
+  await expectCounted(crawl, { '*.evil.com': 2, 'h0.evil.com:*': 1 });
+});
+
+test('sitemaps on too many other hosts are counted in the seed whose robots.txt names them', async () => {
+  const { crawl, admitted } = await begin({ maxHostsPerSite: 3 }, 'http://seed.org/');
+  const [seed] = admitted;
+  const others = Array.from({ length: 8 }, (_, n) => `http://other${n}.org/sitemap.xml`);
+  const body = [...others, ...endless(5).map((url) => `${url}sitemap.xml`)]
+    .map((url) => `Sitemap: ${url}`)
+    .join('\n');
+  await db().robots.create({
+    data: { origin: 'http://seed.org', domain: 'seed.org', fetchedAt: new Date(), body },
+  });
+  // A first attempt that fails registers them too.
+  await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '');
+  const { skipped } = await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '');
+  expect(skipped).toEqual({ 'too many other hosts of sitemaps': 3 });
+  await crawl.record(seed, { parsed: linksTo('http://seed.org/x'), sitemapsSkipped: skipped });
+  const { linksFound, linksSkipped } = await crawl.page('http://seed.org/');
+  expect({ linksFound, linksSkipped }).toEqual({ linksFound: 1 + 3, linksSkipped: skipped });
+  await expectSkipped(crawl, skipped);
+  expect((await crawl.urls()).filter((url) => url.includes('sitemap'))).toHaveLength(8 + 2 + 1);
 });
 
 test('entries of a sitemap and of an index are limited like links', async () => {

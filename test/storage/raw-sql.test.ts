@@ -52,3 +52,17 @@ test('a connection that breaks between two statements fails only its transaction
   expect(isDatabaseUnavailable(cutOff), String(cutOff)).toBe(true);
   expect(await db().inTransaction((tx) => tx.$queryRaw`SELECT 1 AS one`)).toEqual([{ one: 1 }]);
 });
+
+test('long lists arrive as they are', async () => {
+  const odd = ['', 'NULL', 'null', '{}', ',', '"', '\\', '\\"', ' a ', 'ü€😀', '\n\t', "'"];
+  const texts = Array.from({ length: 1_000 }, (_, n) => (n % 20 === 13 ? null : `${odd[n % 13] ?? n}`));
+  const numbers = texts.map((_, n) => (n % 7 === 3 ? null : n));
+  const rows = await db().$queryRaw<{ text: string; number: number }[]>`
+    SELECT text, number FROM unnest(${texts}::text[], ${numbers}::int[]) WITH ORDINALITY AS list (text, number, nr) ORDER BY nr`;
+  expect(rows).toEqual(texts.map((text, n) => ({ text, number: numbers[n] })));
+  const bytes = texts.map((text) => Buffer.from(text ?? ''));
+  const [{ kept } = { kept: [] }] = await db().$queryRaw<
+    { kept: Buffer[] }[]
+  >`SELECT ${bytes}::bytea[] AS kept`;
+  expect(kept).toEqual(bytes);
+});

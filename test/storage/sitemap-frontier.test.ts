@@ -43,8 +43,8 @@ async function end(
   done: Parameters<TestCrawl['record']>[1] = {},
 ) {
   const announced = await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '');
-  await crawl.record(seed, done);
-  return announced;
+  await crawl.record(seed, { ...done, sitemapsSkipped: announced.skipped });
+  return announced.domains;
 }
 
 /** The same, with its sitemap in progress. */
@@ -108,7 +108,8 @@ describe('a seed that ends', () => {
   test('adds none if it has ended already, or while its robots.txt is unknown', async () => {
     const { crawl, seed } = await begin();
     await crawl.record(seed);
-    expect(await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '')).toEqual([]);
+    const none = { domains: [], skipped: {} };
+    expect(await registerAnnouncedSitemaps(db(), crawl.settings, 'host', seed?.pageId ?? '')).toEqual(none);
     const unknown = await startCrawl(db(), { seeds: ['http://unknown.test/'], sitemaps: true });
     const [page] = await unknown.admit();
     expect(await end(unknown, page)).toEqual([]);

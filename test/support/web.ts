@@ -38,15 +38,16 @@ export type Site = (
 
 /**
  * If a site returns nothing for a path, including robots.txt, the response is a 404. Under `test`, which is not a public suffix,
- * every host is a site of its own; under `home.arpa`, which is one and is never resolved, all hosts are one site.
+ * names have two labels and every host is a site of its own; under `home.arpa`, which is one and is never resolved, all hosts are
+ * one site.
  */
 export async function startWeb(sites: Record<string, Site>, topLevel = 'test'): Promise<TestWeb> {
-  const suffix = `${randomBytes(4).toString('hex')}.${topLevel}`;
-  const name = (host: string): string => `${host}.${suffix}`;
+  const suffix = `${topLevel === 'test' ? '-' : '.'}${randomBytes(4).toString('hex')}.${topLevel}`;
+  const name = (host: string): string => host + suffix;
   const arrivals: Arrival[] = [];
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const { hostname, pathname, search } = new URL(request.url ?? '/', `http://${request.headers.host}`);
-    const host = hostname.slice(0, -suffix.length - 1);
+    const host = hostname.slice(0, -suffix.length);
     const path = pathname + search;
     arrivals.push({ host, path, atMs: performance.timeOrigin + performance.now() });
     const count = arrivals.filter((arrival) => arrival.host === host && arrival.path === path).length;

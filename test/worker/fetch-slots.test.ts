@@ -58,6 +58,35 @@ describe('fetch slots', () => {
     await expect(world.take('quick.test')).resolves.toBeDefined();
   });
 
+  it('always have room for a host that answers, however many sites with known hosts fall silent', async () => {
+    const world = new World(200);
+    const hosts = Array.from({ length: 8 * 25 }, (_, n) => ({
+      host: `h${n}.test`,
+      site: `evil${n % 8}.test`,
+    }));
+    await world.prove('honest.test', 'another.test', ...hosts.map(({ host }) => host));
+    const taken = granted(world, hosts);
+    await settled();
+    await expect(world.take('honest.test')).resolves.toBeDefined();
+    world.now += 5_000;
+    await expect(world.take('another.test')).resolves.toBeDefined();
+    // The rest is for hosts that are known to answer.
+    expect(taken.length).toBeGreaterThanOrEqual(100);
+    await expect(world.take('newcomer.test')).rejects.toThrow('has to wait');
+  });
+
+  it('are left over for others when sixty sites with known hosts take all they can', async () => {
+    const world = new World(200);
+    const hosts = Array.from({ length: 60 * 25 }, (_, n) => ({
+      host: `h${n}.test`,
+      site: `evil${n % 60}.test`,
+    }));
+    await world.prove(...hosts.map(({ host }) => host));
+    const taken = granted(world, hosts);
+    await settled();
+    expect(taken.length).toBeLessThan(190);
+  });
+
   it('let all pages in the window of a domain wait, however few slots there are', async () => {
     const world = new World(4);
     await world.prove('quick.test');

@@ -6,6 +6,7 @@
 import { mapInTurns } from '../../core/in-turns.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import { type HostBound, hostBound, hostKey, portBound, type SkipReason } from '../../urls/index.ts';
+import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
 
@@ -42,6 +43,21 @@ export async function withinHostBounds<T extends { url: string }>(
     const over = [host, port].find((bound) => bound !== null && refused.has(bound.host));
     if (over) skip(over.reason);
     return over ? [] : [page];
+  });
+}
+
+/** For a URL that is fetched without being a page. Returns why the crawl does not let its host or port in, or null. */
+export async function letInHost(
+  db: Database,
+  settings: Limits,
+  { crawlId, foundOn, url }: { crawlId: string; foundOn: string; url: string },
+): Promise<SkipReason | null> {
+  if (hostKey(url) === hostKey(foundOn)) return null;
+  return db.inTransaction(async (tx) => {
+    const reasons: SkipReason[] = [];
+    const skip = (reason: SkipReason): void => void reasons.push(reason);
+    await withinHostBounds(tx, settings, { crawlId, foundOn, pages: [{ url }], skip });
+    return reasons[0] ?? null;
   });
 }
 

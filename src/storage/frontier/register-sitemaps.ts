@@ -1,7 +1,13 @@
 /** How sitemaps enter a crawl: from the robots.txt of a seed's origin, from /sitemap.xml, and from a sitemap index. */
 import type { CrawlSettings } from '../../core/settings.ts';
 import { announcedSitemaps } from '../../sitemaps/index.ts';
-import { originOf, type PolitenessUnit, type SkipReason } from '../../urls/index.ts';
+import {
+  countSkip,
+  originOf,
+  type PolitenessUnit,
+  type SkipCounts,
+  type SkipReason,
+} from '../../urls/index.ts';
 import type { Database } from '../database.ts';
 import { isAdmitted, lockPage, type PageRow } from '../pages/page-row.ts';
 import type { Queries } from '../raw-sql.ts';
@@ -11,31 +17,40 @@ import { insertPages, newPage } from './insert-pages.ts';
 /** Sitemaps per crawl: as many as the protocol allows in one index. */
 const MAX_SITEMAPS = 50_000;
 
+export interface Announced {
+  domains: string[];
+  skipped: SkipCounts;
+}
+
 /**
  * Registers the sitemaps of a seed's origin, whose robots.txt has been read by the end of an attempt at the seed. Called before
  * that attempt is recorded, because a crawl with nothing open would end first. A robots.txt may name sitemaps on other
- * hosts; the protocol provides for that. Returns their domains.
+ * hosts; the protocol provides for that. Returns their domains, and how many were skipped.
  */
 export async function registerAnnouncedSitemaps(
   db: Database,
   settings: CrawlSettings,
   unit: PolitenessUnit,
   pageId: string,
-): Promise<string[]> {
+): Promise<Announced> {
+  const none = { domains: [], skipped: {} };
   // The crawl is limited to its seeds, and a sitemap lists only other pages.
-  if (settings.maxDepth === 0) return [];
+  if (settings.maxDepth === 0) return none;
   const [seed] = await db.$queryRaw<{ url: string }[]>`
     SELECT url FROM pages WHERE id = ${BigInt(pageId)} AND is_seed`;
-  if (seed === undefined) return [];
+  if (seed === undefined) return none;
   const origin = originOf(seed.url);
   const [robots] = await db.$queryRaw<{ body: string | null }[]>`
     SELECT body FROM robots WHERE origin = ${origin} AND fetched_at IS NOT NULL`;
-  if (robots === undefined) return [];
+  if (robots === undefined) return none;
   return db.inTransaction(async (tx) => {
     const page = await lockPage(tx, pageId);
-    if (page === null || !isAdmitted(page)) return [];
-    // Skips are not counted: there is no row to count them in, and a robots.txt names a thousand sitemaps at most.
-    return registerSitemaps(tx, settings, unit, page, announcedSitemaps(robots.body, origin), 0, () => {});
+    if (page === null || !isAdmitted(page)) return none;
+    const skipped: SkipCounts = {};
+    const skip = (reason: SkipReason, sitemaps = 1): void => countSkip(skipped, reason, sitemaps);
+    const announced = announcedSitemaps(robots.body, origin);
+    if (announced.skipped > 0) skip('too many other hosts of sitemaps', announced.skipped);
+    return { domains: await registerSitemaps(tx, settings, unit, page, announced.urls, 0, skip), skipped };
   });
 }
 

@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { AttemptReport, RequestRecord } from '../../core/attempt.ts';
 import { type FinalStatus, finalStatusOf, isOpen } from '../../core/outcome.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
-import type { PolitenessUnit, SkipCounts } from '../../urls/index.ts';
+import { type PolitenessUnit, type SkipCounts, sumSkips } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
 import { countQueued, refundPage } from '../frontier/admit.ts';
 import { Prisma } from '../generated/client.ts';
@@ -26,6 +26,8 @@ export interface AttemptToRecord {
   /** When the next attempt is due. null: this was the last one. */
   retryAt: number | null;
   parsed: ParsedRecord | null;
+  /** Sitemaps that its robots.txt names, for a seed. They count as links of the page. */
+  sitemapsSkipped?: SkipCounts;
 }
 
 /** The part of a parsed document that the database keeps; the content store has all of it. */
@@ -174,13 +176,14 @@ async function finishPage(
   page: PageRow,
   done: AttemptToRecord,
 ): Promise<{ status: FinalStatus; domains: string[]; othersQueued: number }> {
-  const { report, attempt, parsed } = done;
+  const { report, attempt, parsed, sitemapsSkipped = {} } = done;
   const { found } = report;
   const redirectTo = found.kind === 'redirect' ? found.to : (parsed?.refreshTo ?? null);
   const status: FinalStatus = redirectTo === null ? finalStatusOf(report.outcome) : 'Redirected';
   const content = found.kind === 'document' || found.kind === 'file' ? found : null;
   const redirect = redirectTo === null ? null : await followRedirect(tx, settings, unit, page, redirectTo);
   const linked = parsed === null ? null : await registerLinks(tx, settings, unit, page, parsed.links);
+  const skipped = sumSkips(parsed && linked ? skippedOf(parsed, linked.skipped) : {}, sitemapsSkipped);
   const [updated] = await tx.$queryRaw<{ queued: number }[]>`
     WITH ${insertsOf(page, done)}
     UPDATE pages SET status = ${status}::page_status, reason = ${redirect?.refusal ?? report.error}, attempts = ${attempt}::int, next_attempt_at = NULL,
@@ -191,8 +194,8 @@ async function finishPage(
       content_bytes = ${content?.bytes ?? null}::int, parsed_hash = ${parsed?.hash ?? null},
       duplicate_of_id = (SELECT id FROM pages WHERE crawl_id = ${page.crawl_id} AND content_hash = ${content?.contentHash ?? null}
                       AND duplicate_of_id IS NULL),
-      links_found = ${parsed?.linksFound ?? 0}::int,
-      links_skipped = ${parsed && linked && skippedOf(parsed, linked.skipped)}::jsonb,
+      links_found = ${(parsed?.linksFound ?? 0) + totalOf(sitemapsSkipped)}::int,
+      links_skipped = ${totalOf(skipped) === 0 ? null : JSON.stringify(skipped)}::jsonb,
       noindex = ${parsed?.noindex ?? content?.directives.noindex ?? false},
       nofollow = ${content?.directives.nofollow ?? false}, etag = ${content?.etag ?? null},
       last_modified = ${content?.lastModified ?? null}, updated_at = now(),
@@ -207,16 +210,20 @@ async function finishPage(
   return { status, domains: [...(redirect?.domains ?? []), ...(linked?.domains ?? [])], othersQueued };
 }
 
-/** As JSON. null: every link became a page. */
 function skippedOf(
   { links, linksFound, linksTooLong, listed }: ParsedRecord,
   judged: SkipCounts,
-): string | null {
+): SkipCounts {
   const beyondBound = linksFound - links.length;
-  const skipped = listed?.skipped ?? {
-    ...judged,
-    ...(linksTooLong > 0 && { 'too long': linksTooLong }),
-    ...(beyondBound > 0 && { 'too many on the page': beyondBound }),
-  };
-  return Object.keys(skipped).length === 0 ? null : JSON.stringify(skipped);
+  return (
+    listed?.skipped ?? {
+      ...judged,
+      ...(linksTooLong > 0 && { 'too long': linksTooLong }),
+      ...(beyondBound > 0 && { 'too many on the page': beyondBound }),
+    }
+  );
+}
+
+function totalOf(counts: SkipCounts): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
 }
