@@ -145,7 +145,7 @@ function lastArrival({ web }: CrawlRun, from: number): number {
 
 /** The number of a host is in its name. */
 function numberOf(host: string): number {
-  return Number(/^h(\d+)\./.exec(host)?.[1]);
+  return Number(/-(\d+)\.test$/.exec(host)?.[1]);
 }
 
 function equal({ hosts, pages }: { hosts: number; pages: number }): number[] {
