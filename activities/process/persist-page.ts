@@ -30,6 +30,9 @@ import { isTransient, toPageFault } from '../errors.ts';
 
 const UNHURRIED_MS = 1_000;
 
+/** Of a domain that begins. */
+const FIRST_PAGES = 2;
+
 /** A document, and its key in the content store. */
 export interface StoredDocument {
   hash: string;
@@ -79,11 +82,12 @@ async function admitMore(
   deps: Deps,
   settings: CrawlSettings,
   input: PersistInput,
-  { domains, othersQueued }: Recorded,
+  recorded: Recorded,
 ): Promise<Admitted> {
   const { crawlId } = input;
   const { window, warmup, sitemaps } = settings;
-  const refill = await refillOf(deps, crawlId, settings, domains[0]);
+  const { domains, othersQueued } = recorded;
+  const refill = await refillOf(deps, crawlId, settings, recorded);
   const isOnlyOwn = domains.length === 1 && !sitemaps && warmup.pending === 0;
   if (isOnlyOwn && othersQueued !== undefined && othersQueued > refill.refillAt)
     return { pages: [], wasIdle: false };
@@ -101,20 +105,21 @@ async function admitMore(
  * Several pages at a time, which saves workflow tasks, and never the whole window: otherwise many hosts that are found together would
  * all fill their windows at the same moment. With a second or more between requests, pages that begin late still get their slots in
  * time, and those that begin early only wait. A domain that sets the end of its crawl has a full window at all times: if its pages
- * begin late, because the machine is busy with those of other domains, the whole crawl takes longer.
+ * begin late, because the machine is busy with those of other domains, the whole crawl takes longer. A domain that begins gets a page
+ * for each of its next two slots: hosts often begin together, and what they need first must not wait for what they need later.
  */
 async function refillOf(
   { leadingDomains }: Deps,
   crawlId: string,
   { window, delay }: CrawlSettings,
-  domain: string | undefined,
+  { domains: [domain], othersQueued }: Recorded,
 ): Promise<{ refillAt: number; maxPerDomain: number }> {
   const half = Math.floor(window / 2);
   if (delay.minMs < UNHURRIED_MS) return { refillAt: half, maxPerDomain: window - half };
   const isLeading = domain !== undefined && (await leadingDomains(crawlId)).has(domain);
   if (isLeading) return { refillAt: window - 1, maxPerDomain: window };
   const refillAt = Math.min(half, Math.ceil(window / 4));
-  return { refillAt, maxPerDomain: window - refillAt };
+  return { refillAt, maxPerDomain: othersQueued === 0 ? FIRST_PAGES : window - refillAt };
 }
 
 function summaryOf(status: PageStatus, parsed: StoredDocument | null, event: PageEvent): PageSummary {

@@ -88,7 +88,7 @@ export type EntryEnd =
   | { kind: 'lost' };
 
 /** Two requests reach a site at different speeds. On a calm network this much makes the site see the whole gap. */
-const NETWORK_MARGIN_MS = 5;
+const NETWORK_MARGIN_MS = 4;
 
 /** So much before its time a request may be let through. Writing that takes some milliseconds, which would make every gap longer. */
 const EARLY_MS = 50;

@@ -14,7 +14,7 @@ import {
 const NOON = Date.UTC(2026, 0, 1, 12);
 const RULES: GateRules = { paused: false, minGapMs: 0, validFrom: 0, originsValidFrom: {} };
 /** The gap, and the margin for the network. */
-const GAP_MS = 10_005;
+const GAP_MS = 10_004;
 /** So much earlier a request may be let through. */
 const EARLY_MS = 50;
 
@@ -79,12 +79,12 @@ describe('a request passes the gate', () => {
   test('after the delay of the crawl that sent the last one', () => {
     const gate = startedAfterNoon({ delayAfterMs: 30_000 });
     const next = entry('next', { minGapMs: 1_000 });
-    expect(enter(gate, RULES, next, START + 20_005)).toEqual({ kind: 'wait', ms: 10_000 - EARLY_MS });
+    expect(enter(gate, RULES, next, START + 20_004)).toEqual({ kind: 'wait', ms: 10_000 - EARLY_MS });
   });
 
   test('with the gap of its own crawl, even if the last one needed none', () => {
     const gate = startedAfterNoon({ minGapMs: 0, delayAfterMs: 0 });
-    expect(enter(gate, RULES, entry('next'), START + 5)).toEqual({ kind: 'wait', ms: 10_000 - EARLY_MS });
+    expect(enter(gate, RULES, entry('next'), START + 4)).toEqual({ kind: 'wait', ms: 10_000 - EARLY_MS });
   });
 
   test('with a gap that the throttle requires by now, although its lease has a shorter one', () => {
@@ -155,7 +155,7 @@ describe('an open request', () => {
     const gate = entered(NEW_GATE, entry('first'), NOON);
     expect(enter(gate, RULES, entry('next'), NOON + 74_999).kind).toBe('busy');
     const later = enter(gate, RULES, entry('next', { minGapMs: 100_000 }), NOON + 75_000);
-    expect(later).toEqual({ kind: 'wait', ms: 15_000 + 100_005 - 75_000 - EARLY_MS });
+    expect(later).toEqual({ kind: 'wait', ms: 15_000 + 100_004 - 75_000 - EARLY_MS });
   });
 });
 
@@ -216,7 +216,7 @@ describe('a request that has ended', () => {
     const left = leave(gate, runOf('first'), { kind: 'started', agoMs: 20, closeMs: 1_000 }, NOON + 20);
     expect(enter(left, RULES, entry('next', none), NOON + 20)).toEqual({
       kind: 'wait',
-      ms: 1_005 - EARLY_MS,
+      ms: 1_004 - EARLY_MS,
     });
   });
 
