@@ -37,7 +37,7 @@ const withEngines = { ...shared, globalSetup: './test/support/global-setup.ts' }
 export default defineConfig({
   test: {
     // Most tests wait for real clocks: three at a time fill two cores, and more would starve each other.
-    maxWorkers: 3,
+    maxWorkers: 4,
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     // Loading the SDK and the sources anew for each of a hundred files would take longer than the tests.
     projects: [

@@ -1,4 +1,5 @@
 /** How clients connect to a Temporal server: with retries and keepalives set here instead of the SDK's defaults. */
+import { InterceptingCall, status } from '@grpc/grpc-js';
 import {
   Connection,
   type ConnectionOptions,
@@ -7,7 +8,7 @@ import {
   makeGrpcRetryInterceptor,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { causesOf } from '../core/errors.ts';
+import { causesOf, messageOf } from '../core/errors.ts';
 import type { TemporalAccess, TemporalTarget } from './access.ts';
 
 /**
@@ -30,7 +31,7 @@ export function connectTemporal(
   return Connection.connect({
     address,
     ...clientOptions(access),
-    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS }))],
+    interceptors: createInterceptors(),
     channelArgs: {
       'grpc.keepalive_permit_without_calls': 1,
       'grpc.keepalive_time_ms': keepalive.intervalMs,
@@ -38,6 +39,36 @@ export function connectTemporal(
     },
   });
 }
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+
+/** Calls are repeated; what is still to be repeated when the connection is closed is cancelled. */
+export function createInterceptors(): Interceptor[] {
+  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS })), cancelWhenClosed];
+}
+
+/**
+ * The SDK repeats a call from a timer. If its channel has been closed by then, making the call throws, and nothing but the process would
+ * catch that.
+ */
+const cancelWhenClosed: Interceptor = (options, nextCall) => {
+  try {
+    return new InterceptingCall(nextCall(options));
+  } catch (error) {
+    const details = messageOf(error);
+    return new InterceptingCall({
+      start: (metadata, listener) =>
+        listener?.onReceiveStatus?.({ code: status.CANCELLED, details, metadata }),
+      sendMessageWithContext() {},
+      sendMessage() {},
+      startRead() {},
+      halfClose() {},
+      cancelWithStatus() {},
+      getPeer: () => '',
+      getAuthContext: () => null,
+    });
+  }
+};
 
 /** The SDK calls `apiKey` with every request, so a new key counts from the next one. */
 export function clientOptions(access: TemporalAccess | undefined): ConnectionOptions {

@@ -7,6 +7,7 @@ import { retryPages } from '../../src/operator/retry-orders.ts';
 import { resumeAll, stopAll } from '../../src/operator/stop-orders.ts';
 import { findCrawl } from '../../src/storage/crawls.ts';
 import { readStop } from '../../src/storage/stop.ts';
+import { createInterceptors } from '../../src/temporal/connection.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
 
@@ -21,7 +22,7 @@ let connection: Connection;
 beforeAll(async () => {
   amble = await startAmble();
   web = await startWeb({ slow: flatSite(5), one: flatSite(0) });
-  connection = Connection.lazy({ address: '127.0.0.1:1' });
+  connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: createInterceptors() });
 });
 afterAll(async () => {
   await connection?.close();

@@ -121,7 +121,7 @@ describe('a domain', () => {
   });
 
   test('is found by a part of its name', async () => {
-    expect(await read('/domains?find=SITE.')).toContain(`/domains/${web.name('site')}`);
+    expect(await read('/domains?find=SITE-')).toContain(`/domains/${web.name('site')}`);
     expect(await read('/domains?find=_')).toContain('No domain has &quot;_&quot; in its name.');
   });
 

@@ -9,6 +9,7 @@ import { createApp } from '../../src/server/app.tsx';
 import { LiveFeeds } from '../../src/server/live.ts';
 import { VIEWS } from '../../src/server/views/index.ts';
 import { openDatabase } from '../../src/storage/database.ts';
+import { createInterceptors } from '../../src/temporal/connection.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 import { type Dashboard, openDashboard } from './support.ts';
@@ -193,7 +194,7 @@ test.each([
 });
 
 test('without Temporal a page shows what Postgres knows, and says what is missing', async () => {
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: createInterceptors() });
   try {
     const other = openDashboard(amble, { client: new Client({ connection }) });
     const page = await other.get('/now');
@@ -229,7 +230,7 @@ test('a crawl whose only domain is paused says so, also before anything was coun
     data: { id: 'views-held', seeds: [], settings: crawl.settings ?? {}, scopeHosts: [] },
   });
   await db.domain.create({ data: { name: 'held.test', paused: true } });
-  const unreachable = Connection.lazy({ address: '127.0.0.1:1' });
+  const unreachable = Connection.lazy({ address: '127.0.0.1:1', interceptors: createInterceptors() });
   await amble.client.workflow.start('Crawl', { taskQueue: 'nobody', args: [], workflowId: 'views-held' });
   try {
     const url = 'http://held.test/';

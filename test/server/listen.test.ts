@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/index.ts';
 import { type RunningServer, startServer } from '../../src/server/listen.ts';
 import { createServices } from '../../src/server/services.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { createInterceptors } from '../../src/temporal/connection.ts';
 
 const TOKEN = 'correct-horse-battery-staple';
 
@@ -16,7 +17,7 @@ let server: RunningServer;
 
 beforeEach(async () => {
   db = openDatabase('postgresql://nobody@127.0.0.1:1/none');
-  connection = Connection.lazy({ address: '127.0.0.1:1' });
+  connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: createInterceptors() });
   const config = loadConfig({ env: {}, cwd: '/', flags: { serverToken: TOKEN } });
   const services = createServices({ config, db, client: new Client({ connection }), temporalUi: null });
   server = await startServer(services, { host: '127.0.0.1', port: 0 }, (line) => {

@@ -4,11 +4,12 @@ import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { openDatabase } from '../../src/storage/database.ts';
+import { createInterceptors } from '../../src/temporal/connection.ts';
 import { openDashboard } from '../dashboard/support.ts';
 
 test('the document of the API has nothing that a linter complains about', async () => {
   const db = openDatabase('postgresql://nobody@127.0.0.1:1/none');
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: createInterceptors() });
   try {
     const config = loadConfig({ env: {}, cwd: '/', flags: {} });
     const { get } = openDashboard({ config, db, client: new Client({ connection }) });
