@@ -57,8 +57,11 @@ const cancelWhenClosed: Interceptor = (options, nextCall) => {
   } catch (error) {
     const details = messageOf(error);
     return new InterceptingCall({
-      start: (metadata, listener) =>
-        listener?.onReceiveStatus?.({ code: status.CANCELLED, details, metadata }),
+      start(metadata, listener) {
+        // As every call without a response: the SDK's interceptor relies on the message that comes before the status.
+        listener?.onReceiveMessage?.(null);
+        listener?.onReceiveStatus?.({ code: status.CANCELLED, details, metadata });
+      },
       sendMessageWithContext() {},
       sendMessage() {},
       startRead() {},

@@ -8,7 +8,7 @@ import { AddressLimiter } from '../../src/worker/address-limiter.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
-const PAGES = 20;
+const PAGES = 12;
 /** Longer than a request takes: a page that meets an open request at the gate reads it again. */
 const DELAY = '800ms';
 

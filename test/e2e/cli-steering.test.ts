@@ -184,7 +184,7 @@ describe('a domain', () => {
 
 describe('a crawl', () => {
   test('is paused and resumed by its id, and its status shows it', async () => {
-    await amble.start({ seeds: [web.url('brisk')], ...web.network, delay: '1s' }, 'brisk');
+    await amble.start({ seeds: [web.url('brisk')], ...web.network, delay: '500ms' }, 'brisk');
     await expect.poll(() => web.arrivalsAt('brisk').length, { timeout: 60_000 }).toBeGreaterThan(0);
     const paused = await program('pause', 'brisk', '--reason', 'too fast');
     expect(paused.stdout).toMatch(/^Crawl brisk is paused/);

@@ -11,3 +11,10 @@ test('a call that waits to be repeated when its connection is closed is cancelle
   await connection.close();
   expect(isTemporalUnavailable(await call)).toBe(true);
 });
+
+test('a call on a connection that is closed is cancelled', async () => {
+  const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: createInterceptors() });
+  await connection.close();
+  const call = connection.workflowService.getSystemInfo({}).catch((error: unknown) => error);
+  expect(isTemporalUnavailable(await call)).toBe(true);
+});
