@@ -83,17 +83,22 @@ async function useLease(
   const { ofLongGap, ofShortGap } = READ_AHEAD_MS;
   await lease.entrance.due(input.lease.minGapMs >= LONG_GAP_MS ? ofLongGap : ofShortGap);
   const before = readClocks();
-  const { crawlStatus, excludedBy, robots, copy, gate } = await readFetchContext(deps.db, {
+  const { crawlStatus, isOpen, excludedBy, robots, copy, gate } = await readFetchContext(deps.db, {
     crawlId: input.crawlId,
+    pageId: input.pageId,
     url: input.url,
     reader: { domain: input.domain, agent: productToken(deps.config.userAgent) },
   });
   lease.entrance.seen(gate, before);
   const isExcluded = excludedBy !== null && input.sitemap !== true;
-  if (crawlStatus !== 'Running' || isExcluded) {
+  if (crawlStatus !== 'Running' || !isOpen || isExcluded) {
     // Its page stops: another crawl's page must not wait for it to read robots.txt.
     if (input.robotsHop !== null) await releaseRobotsClaim(deps.db, input.robotsHop.origin);
-    const reason = isExcluded ? 'the page is excluded' : `the crawl is ${crawlStatus}`;
+    const reason = isExcluded
+      ? 'the page is excluded'
+      : isOpen
+        ? `the crawl is ${crawlStatus}`
+        : 'the page has ended';
     return { kind: 'refused', reason };
   }
   if (input.robotsHop !== null) return fetchRobots(deps, input, lease, memory, input.robotsHop);

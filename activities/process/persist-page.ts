@@ -12,7 +12,7 @@ import type { AttemptReport, Found } from '../../src/core/attempt.ts';
 import { isOpen, type PageStatus } from '../../src/core/outcome.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
-import { type Admitted, admit } from '../../src/storage/frontier/admit.ts';
+import { type Admitted, admit, isIdle } from '../../src/storage/frontier/admit.ts';
 import { admitSitemaps } from '../../src/storage/frontier/admit-sitemaps.ts';
 import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
@@ -29,6 +29,15 @@ import type { Deps } from '../deps.ts';
 import { isTransient, toPageFault } from '../errors.ts';
 
 const UNHURRIED_MS = 1_000;
+
+/**
+ * How a domain's window is filled again: once at most `refillAt` other pages are queued, by up to `size` pages. `othersQueued` is unset if
+ * they were not counted.
+ */
+type RefillPlan = (
+  domain: string | undefined,
+  othersQueued: number | undefined,
+) => { refillAt: number; size: number };
 
 /** Of a domain that begins. */
 const FIRST_PAGES = 2;
@@ -69,10 +78,11 @@ async function persist(
   parsed: StoredDocument | null,
 ): Promise<PersistResult> {
   const { settings } = await deps.crawlOf(input.crawlId);
-  const recorded = await record(deps, settings, input, parsed);
+  const plan = await planRefills(deps, input.crawlId, settings);
+  const recorded = await record(deps, settings, input, parsed, plan);
   const { continues, became } = recorded;
   if (became !== undefined) observe(deps, input.event, became);
-  const { pages: start, wasIdle } = await admitMore(deps, settings, input, recorded);
+  const { pages: start, wasIdle } = await admitMore(deps, settings, input, recorded, plan);
   if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
   const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
   return { continues, start, ...(page && { page }) };
@@ -82,15 +92,15 @@ async function admitMore(
   deps: Deps,
   settings: CrawlSettings,
   input: PersistInput,
-  recorded: Recorded,
+  { domains, othersQueued, refilled }: Recorded,
+  plan: RefillPlan,
 ): Promise<Admitted> {
   const { crawlId } = input;
   const { window, warmup, sitemaps } = settings;
-  const { domains, othersQueued } = recorded;
-  const refill = await refillOf(deps, crawlId, settings, recorded);
-  const isOnlyOwn = domains.length === 1 && !sitemaps && warmup.pending === 0;
-  if (isOnlyOwn && othersQueued !== undefined && othersQueued > refill.refillAt)
-    return { pages: [], wasIdle: false };
+  if (refilled !== undefined) {
+    const mayBeIdle = refilled.length === 0 && othersQueued === 0;
+    return { pages: refilled, wasIdle: mayBeIdle && (await isIdle(deps.db, crawlId)) };
+  }
   const admission = {
     crawlId,
     admissionId: admissionIdFor(input),
@@ -98,7 +108,8 @@ async function admitMore(
     domains: deps.lateness.isBehind ? domains.slice(0, 1) : [...new Set(domains)],
   };
   if (sitemaps) await admitSitemaps(deps.db, admission);
-  return admit(deps.db, { ...admission, window, warmup, ...refill });
+  const { refillAt, size } = plan(domains[0], othersQueued);
+  return admit(deps.db, { ...admission, window, warmup, refillAt, maxPerDomain: size });
 }
 
 /**
@@ -108,18 +119,24 @@ async function admitMore(
  * begin late, because the machine is busy with those of other domains, the whole crawl takes longer. A domain that begins gets a page
  * for each of its next two slots: hosts often begin together, and what they need first must not wait for what they need later.
  */
-async function refillOf(
+async function planRefills(
   { leadingDomains }: Deps,
   crawlId: string,
   { window, delay }: CrawlSettings,
-  { domains: [domain], othersQueued }: Recorded,
-): Promise<{ refillAt: number; maxPerDomain: number }> {
+): Promise<RefillPlan> {
   const half = Math.floor(window / 2);
-  if (delay.minMs < UNHURRIED_MS) return { refillAt: half, maxPerDomain: window - half };
-  const isLeading = domain !== undefined && (await leadingDomains(crawlId)).has(domain);
-  if (isLeading) return { refillAt: window - 1, maxPerDomain: window };
-  const refillAt = Math.min(half, Math.ceil(window / 4));
-  return { refillAt, maxPerDomain: othersQueued === 0 ? FIRST_PAGES : window - refillAt };
+  if (delay.minMs < UNHURRIED_MS) return () => ({ refillAt: half, size: window - half });
+  const leading = await leadingDomains(crawlId);
+  const quarter = Math.min(half, Math.ceil(window / 4));
+  return (domain, othersQueued) => {
+    if (domain !== undefined && leading.has(domain)) return { refillAt: window - 1, size: window };
+    return { refillAt: quarter, size: othersQueued === 0 ? FIRST_PAGES : window - quarter };
+  };
+}
+
+/** Sitemaps and a warm-up concern other domains too. */
+function admitsOnlyOwn({ sitemaps, warmup }: CrawlSettings): boolean {
+  return !sitemaps && warmup.pending === 0;
 }
 
 function summaryOf(status: PageStatus, parsed: StoredDocument | null, event: PageEvent): PageSummary {
@@ -133,6 +150,7 @@ async function record(
   settings: CrawlSettings,
   { crawlId, pageId, event }: PersistInput,
   parsed: StoredDocument | null,
+  plan: RefillPlan,
 ): Promise<Recorded> {
   const { db, config } = deps;
   switch (event.kind) {
@@ -156,6 +174,7 @@ async function record(
         retryAt,
         parsed: parsedRecordOf(event, parsed),
         ...(announced && { sitemapsSkipped: announced.skipped }),
+        ...(admitsOnlyOwn(settings) && { refill: { admissionId: admissionIdFor({ crawlId, pageId, event }), plan } }),
       });
       return { ...recorded, domains: [...recorded.domains, ...(announced?.domains ?? [])] };
     }

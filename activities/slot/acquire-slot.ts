@@ -14,12 +14,18 @@ import { askThrottle, sendReleases } from './throttle-client.ts';
 /** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
 const MAX_ASKS_IN_FLIGHT = 4;
 
+/** Much less than the time after which a sweep checks on a page that has been admitted. */
+const NEW_PAGE_MS = 10_000;
+
 export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
   const limit = createKeyedLimiter(MAX_ASKS_IN_FLIGHT);
   return async function acquireSlot({ pageId, domain, ask, asks, waitedMs }) {
     if (waitedMs !== undefined) deps.lateness.recordPage(waitedMs);
-    const standing = await touchPage(deps.db, pageId, deps.config.asking.quietMs);
-    if (!standing.continues) return { kind: 'page-over', crawlOver: standing.crawlOver };
+    // A page that was admitted just now may have its slot at once: what could prevent that is read before its fetch too.
+    if (waitedMs === undefined || waitedMs > NEW_PAGE_MS) {
+      const standing = await touchPage(deps.db, pageId, deps.config.asking.quietMs);
+      if (!standing.continues) return { kind: 'page-over', crawlOver: standing.crawlOver };
+    }
     const polite = await withDomainRules(deps, domain, ask);
     const answer = await limit(domain, () =>
       askThrottle(deps, domain, polite, `${ask.ticket}:${asks}`),
@@ -36,8 +42,8 @@ function withRoom({ quickFetches }: Deps, answer: SlotAnswer): AcquireResult {
 }
 
 export function createReleaseSlot(deps: Deps): Activities['releaseSlot'] {
-  return async function releaseSlot({ domain, leaseId, report }) {
-    const passed = await leaveGate(deps.db, domain, { leaseId, passId: null }, gateEndOf(report));
+  return async function releaseSlot({ domain, leaseId, report: { passId = null, ...report } }) {
+    const passed = await leaveGate(deps.db, domain, { leaseId, passId }, gateEndOf(report));
     if (!(await sendReleases(deps, domain, [{ leaseId, ...report }])))
       throw new Error(`The throttle of ${domain} could not be reached.`);
     return { passed };

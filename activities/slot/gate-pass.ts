@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { FetchInput } from '../../src/core/activities.ts';
-import type { Entry, EntryEnd, Reporter } from '../../src/core/gate.ts';
+import { type Entry, type EntryEnd, REPEAT_WITHIN_MS, type Reporter } from '../../src/core/gate.ts';
 import {
   type GateReading,
   type GateRow,
@@ -38,6 +38,9 @@ const MAX_WAIT_MS = 2_000;
 
 /** Beyond connecting: for a turn at the address, and for a busy process. A request that is lost closes the gate for that long. */
 const START_SLACK_MS = 5_000;
+
+/** What waits in a stalled process begins soon after the stall. */
+const STALL_BEFORE_MS = 2_000;
 
 export class GatePass {
   private passed: Extract<PassResult, { kind: 'go' }> | null = null;
@@ -80,12 +83,28 @@ export class GatePass {
    * may have missed its heartbeats: then the page has another slot by now, and would be fetched twice.
    */
   get leftMs(): number {
-    if (this.deps.lag.laggedSince(this.receivedAt.monotonicMs)) return 0;
+    if (this.deps.lag.laggedSince(this.trustedSince)) return 0;
     const leftMs =
       this.passed === null
-        ? this.input.lease.startBy - this.scheduledAt - elapsedAtMostMs(this.receivedAt, readClocks())
+        ? this.usableUntil - this.scheduledAt - elapsedAtMostMs(this.receivedAt, readClocks())
         : this.passed.openedAt + this.startWithinMs - this.passed.reading.clock.atMost();
     return Math.max(0, leftMs);
+  }
+
+  /** A task that is repeated may have come while this process was stalled, long before it was received. */
+  private get trustedSince(): number {
+    return this.receivedAt.monotonicMs - (this.input.lease.quick ? STALL_BEFORE_MS : 0);
+  }
+
+  /** On the throttle's clock. The gate does not remember for longer which leases were used by other runs of their tasks. */
+  private get usableUntil(): number {
+    const { quick, notBefore, startBy } = this.input.lease;
+    return quick ? Math.min(startBy, notBefore + REPEAT_WITHIN_MS) : startBy;
+  }
+
+  /** For the page, if the report of this run does not arrive. Of another run's request it must say nothing. */
+  get passId(): string | null {
+    return this.isSpent ? null : this.self.passId;
   }
 
   requireGap(gapMs: number): void {
@@ -124,9 +143,11 @@ export class GatePass {
   start(): RequestStart | null {
     if (this.passed === null || this.leftMs === 0) return null;
     const at = readClocks();
-    const { clock } = this.passed.reading;
+    const { openedAt, reading } = this.passed;
+    const { clock } = reading;
     this.deps.metrics.requestStarted(this.sincePlannedMs(at));
-    const startedAt = Math.floor(clock.atLeast());
+    // That time had come for certain. A local clock that was set since may have made `clock` less exact.
+    const startedAt = Math.floor(Math.max(openedAt, clock.atLeast()));
     // With one request at a time, the next one waits for the end of this one anyway.
     if (this.input.ask.concurrency > 1) void this.recordStarted(at);
     return { at, startedAt, errorMs: Math.ceil(clock.atMost()) - startedAt };
@@ -170,6 +191,7 @@ export class GatePass {
       concurrency: ask.concurrency,
       startWithinMs: this.startWithinMs,
       maxFetchMs: ask.maxFetchMs,
+      repeatable: lease.quick,
     };
   }
 

@@ -146,15 +146,20 @@ export class LeaseKeeper {
   async settle(): Promise<Pick<FetchResult, 'undelivered' | 'request'>> {
     const delivered = await this.report();
     return {
-      ...(!delivered && { undelivered: this.leaseReport() }),
+      ...(!delivered && { undelivered: { ...this.leaseReport(), ...this.ofThisRun() } }),
       ...(this.unrecorded !== null && { request: this.unrecorded }),
     };
+  }
+
+  private ofThisRun(): { passId?: string } {
+    const { passId } = this.entrance;
+    return passId === null ? {} : { passId };
   }
 
   private async sendReport(): Promise<boolean> {
     const { lease, domain } = this.input;
     const report = this.leaseReport();
-    const hasLeft = !this.entrance.isInside || (await this.entrance.leave(gateEndOf(report)));
+    const hasLeft = !this.entrance.isInside || (await this.entrance.leave(gateEndOf(report, lease.minGapMs)));
     const release = { leaseId: lease.id, ...report };
     if (!hasLeft) return false;
     if (!isNews(report)) this.deps.reports.hold(domain, [release], holdMsOf(report, lease.minGapMs));

@@ -94,6 +94,7 @@ class Admission {
     const slot = await this.#takeSlot(this.deps.fetchSlots, limit);
     if (typeof slot === 'string') return { go: false, reason: slot };
     this.#slot = slot;
+    if (entrance.leftMs === 0) return { go: false, reason: TOO_LATE };
     const refusal = await entrance.pass();
     if (refusal !== null) return { go: false, reason: refusal };
     if (limit !== null) return this.#takeTurn(limit);

@@ -22,7 +22,7 @@ export async function askThrottle(
   ask: Ask,
   updateId: string,
 ): Promise<SlotAnswer> {
-  const held = reports.take(domain);
+  const held = reports.takeFor(updateId, domain);
   const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>(
     'DomainThrottle',
     throttleStart(config, domain, labels),
@@ -38,7 +38,7 @@ export async function askThrottle(
     );
   } catch (error) {
     // They may have arrived; a report that arrives twice changes nothing.
-    if (held.length > 0) reports.hold(domain, held);
+    reports.returnFrom(updateId, domain, held);
     throw error;
   }
 }

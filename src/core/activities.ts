@@ -60,7 +60,12 @@ export type AcquireResult =
 export interface ReleaseInput {
   domain: string;
   leaseId: string;
-  report: LeaseReport;
+  report: UndeliveredReport;
+}
+
+export interface UndeliveredReport extends LeaseReport {
+  /** The run of the fetch that it is about. Unset: whichever was let through with the lease. */
+  passId?: string;
 }
 
 export interface FetchInput {
@@ -108,7 +113,7 @@ export type FetchOutcome =
 
 export type FetchResult = FetchOutcome & {
   /** The report on the lease, if the fetch could not deliver it: the page delivers it. */
-  undelivered?: LeaseReport;
+  undelivered?: UndeliveredReport;
   /** A request that was sent outside an attempt, if the fetch could not record it: the page records it. */
   request?: RequestRecord;
 };

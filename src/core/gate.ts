@@ -22,6 +22,14 @@ export interface OpenRequest {
   delayAfterMs: number;
   /** Concurrent fetches that its crawl allows, this one included. */
   concurrency: number;
+  /** Another run of the same task may come with the same lease. */
+  repeatable: boolean;
+}
+
+/** A lease that no longer counts, until nobody can come with it any more. */
+interface SpentLease {
+  leaseId: string;
+  until: number;
 }
 
 export interface Gate {
@@ -31,11 +39,10 @@ export interface Gate {
   delayUntil: number;
   open: OpenRequest[];
   /**
-   * The last leases that no longer count: those whose requests have ended, and those that their pages gave up for lost before they came
-   * here. A task that is repeated, or reaches a frozen worker long after its page has asked for another slot, would send its request
-   * twice.
+   * Leases that somebody may still come with: those of requests that have ended and whose task may be repeated, and those that their
+   * pages gave up for lost. Used again, a page would be fetched twice.
    */
-  spent: string[];
+  spent: SpentLease[];
 }
 
 /** What the throttle has decided for its domain. It applies at once, also to leases that were granted before. */
@@ -63,6 +70,8 @@ export interface Entry {
   startWithinMs: number;
   /** Once started, it ends within this time. */
   maxFetchMs: number;
+  /** The task may be repeated, and come with the same lease within `REPEAT_WITHIN_MS` of its planned time. */
+  repeatable: boolean;
 }
 
 /** Who reports on a request: the run of the fetch that made it, or its page, which knows only the lease (`passId` is null). */
@@ -101,8 +110,14 @@ export function lastStartOf({ lastStart, open }: Gate): number | null {
 
 export const NEW_GATE: Gate = { lastStart: null, delayUntil: 0, open: [], spent: [] };
 
-/** A workflow task that was lost is repeated after 10 s. Fetches within one have gaps of a second or more (src/throttle/quick.ts). */
-const MAX_SPENT = 20;
+/** A workflow task that was lost is repeated after 10 s. */
+export const REPEAT_WITHIN_MS = 15_000;
+
+/** Longer than a lease may be used after its planned time, so that nobody comes with it after it is forgotten. */
+const SPENT_MS = { ofRepeatable: REPEAT_WITHIN_MS + 5_000, ofLost: 70_000 };
+
+/** Only so many are lost within that time if something else is wrong. */
+const MAX_SPENT = 200;
 
 export function enter(before: Gate, rules: GateRules, entry: Entry, now: number): EntryVerdict {
   if (isSpent(before, entry.leaseId)) return { kind: 'spent' };
@@ -118,11 +133,11 @@ export function enter(before: Gate, rules: GateRules, entry: Entry, now: number)
     const waitMs = earliestStart(known, gapMs) - now;
     return waitMs > EARLY_MS ? { kind: 'wait', ms: Math.ceil(waitMs - EARLY_MS) } : { kind: 'busy' };
   }
-  const { leaseId, passId, delayAfterMs, concurrency } = entry;
+  const { leaseId, passId, delayAfterMs, concurrency, repeatable } = entry;
   const startBy = openedAt + entry.startWithinMs;
   const endsBy = startBy + entry.maxFetchMs;
   const times = { openedAt, startBy, startedAt: null, endsBy };
-  const opened = { leaseId, passId, ...times, gapMs, delayAfterMs, concurrency };
+  const opened = { leaseId, passId, ...times, gapMs, delayAfterMs, concurrency, repeatable };
   return { kind: 'go', gapMs, openedAt, gate: { ...gate, open: [...gate.open, opened] } };
 }
 
@@ -134,15 +149,17 @@ export function started(gate: Gate, reporter: Reporter, agoMs: number, now: numb
   return { ...gate, open };
 }
 
-/** A report that comes twice, or after the request counted as finished, changes nothing. */
+/** A report that comes twice, or after the request counted as finished, changes no start. */
 export function leave(gate: Gate, reporter: Reporter, end: EntryEnd, now: number): Gate {
   const { leaseId } = reporter;
   const request = openedBy(gate, reporter);
-  if (request === undefined) return end.kind === 'lost' ? spend(gate, leaseId) : gate;
+  if (request === undefined) return end.kind === 'lost' ? spend(gate, leaseId, now, SPENT_MS.ofLost) : gate;
   const closed = { ...gate, open: gate.open.filter((open) => open !== request) };
-  if (end.kind === 'unused') return closed;
-  const rest = spend(closed, leaseId);
-  if (end.kind === 'lost') return recordStart(rest, request, latestKnown(request));
+  // Only the run that was let through knows that it has sent nothing. A page whose lease was let through has lost it.
+  if (end.kind === 'unused' && reporter.passId !== null) return closed;
+  if (end.kind !== 'started')
+    return recordStart(spend(closed, leaseId, now, SPENT_MS.ofLost), request, latestKnown(request));
+  const rest = request.repeatable ? spend(closed, leaseId, now, SPENT_MS.ofRepeatable) : closed;
   const left = recordStart(rest, request, latestStart(request, end.agoMs, now));
   return { ...left, delayUntil: Math.max(left.delayUntil, now + (end.closeMs ?? 0)) };
 }
@@ -156,13 +173,14 @@ function isOf(request: OpenRequest, { leaseId, passId }: Reporter): boolean {
   return request.leaseId === leaseId && (passId === null || request.passId === passId);
 }
 
-function spend(gate: Gate, leaseId: string): Gate {
-  if (gate.spent.includes(leaseId)) return gate;
-  return { ...gate, spent: [...gate.spent, leaseId].slice(-MAX_SPENT) };
+function spend(gate: Gate, leaseId: string, now: number, ms: number): Gate {
+  if (gate.spent.some((lease) => lease.leaseId === leaseId)) return gate;
+  const others = gate.spent.filter(({ until }) => until > now);
+  return { ...gate, spent: [...others, { leaseId, until: now + ms }].slice(-MAX_SPENT) };
 }
 
 function isSpent({ open, spent }: Gate, leaseId: string): boolean {
-  return spent.includes(leaseId) || open.some((request) => request.leaseId === leaseId);
+  return [...spent, ...open].some((known) => known.leaseId === leaseId);
 }
 
 function whyVoid(rules: GateRules, { origin, version }: Entry): string | null {
@@ -178,7 +196,8 @@ function expire(gate: Gate, now: number): Gate {
   if (overdue.length === 0) return gate;
   const rest = { ...gate, open: gate.open.filter((open) => !overdue.includes(open)) };
   return overdue.reduce(
-    (state, request) => recordStart(spend(state, request.leaseId), request, latestKnown(request)),
+    (state, request) =>
+      recordStart(spend(state, request.leaseId, now, SPENT_MS.ofLost), request, latestKnown(request)),
     rest,
   );
 }

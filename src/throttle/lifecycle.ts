@@ -5,11 +5,15 @@ import { longestCrawlDelays, minDelayFor } from './gap.ts';
 import { expiresAt } from './release.ts';
 import type { ThrottleState } from './state.ts';
 
+/** An execution that crashed may have issued versions that it had not stored. Later ones must differ from them. */
+const VERSIONS_PER_EXECUTION = 1_000;
+
 /** Leases of an earlier execution that crashed may still be used: the gate keeps their gap. */
 export function open(state: ThrottleState, { stored, epoch }: OpenedDomain, now: number): void {
   if (state.openedAt !== null) return;
   state.openedAt = now;
   state.epoch = epoch;
+  state.version = Math.max(state.version, epoch * VERSIONS_PER_EXECUTION);
   if (!stored) return;
   state.validFrom = stored.validFrom;
   state.version = Math.max(

@@ -4,7 +4,7 @@ import type { ThrottleState } from './state.ts';
 /** Of the average response. */
 const MAX_DURATION_MS = 500;
 
-/** With shorter gaps, the gate could forget a lease before a lost workflow task is repeated: see `spent` in src/core/gate.ts. */
+/** With shorter gaps, the gate would have to remember many leases until their tasks can no longer be repeated. */
 const MIN_GAP_MS = 1_000;
 
 export function isQuick({ stats }: ThrottleState, gapMs: number): boolean {

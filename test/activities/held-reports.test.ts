@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { gateEndOf, HeldReports, holdMsOf, isNews } from '../../activities/slot/held-reports.ts';
 import type { Release, ResponseClass } from '../../src/core/slot-protocol.ts';
+import { startedNow } from '../throttle/support.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -13,10 +14,11 @@ function report(leaseId: string, responseClass: ResponseClass = 'ok'): Release {
   return { leaseId, use: { kind: 'started', agoMs: 100, durationMs: 50, responseClass } };
 }
 
-function held() {
+function held({ failures = 0 } = {}) {
   const sent: Array<[string, string[]]> = [];
   const reports = new HeldReports(async (domain, releases) => {
     sent.push([domain, releases.map(({ leaseId }) => leaseId)]);
+    return sent.length > failures;
   });
   return { reports, sent };
 }
@@ -61,6 +63,26 @@ test('a report of a success may wait for the pages that are admitted gaps later,
   expect(holdMsOf({ use: { kind: 'unused' } }, 10_000)).toBe(5_000);
 });
 
+test('reports that could not be delivered are sent again', async () => {
+  const { reports, sent } = held({ failures: 1 });
+  reports.hold('a.test', [report('1')]);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(sent).toEqual([
+    ['a.test', ['1']],
+    ['a.test', ['1']],
+  ]);
+});
+
+test('an ask that is repeated carries no reports: the server would repeat its first answer', () => {
+  const { reports } = held();
+  reports.hold('a.test', [report('1')]);
+  const taken = reports.takeFor('ask', 'a.test');
+  reports.returnFrom('ask', 'a.test', taken);
+  reports.hold('a.test', [report('2')]);
+  expect(reports.takeFor('ask', 'a.test')).toEqual([]);
+  expect(reports.takeFor('another', 'a.test').map(({ leaseId }) => leaseId)).toEqual(['1', '2']);
+});
+
 test('a process that stops sends all of them', async () => {
   const { reports, sent } = held();
   reports.hold('a.test', [report('1')]);
@@ -79,6 +101,18 @@ test('anything but a success or an unused slot is news', () => {
   expect(isNews({ use: { kind: 'lost' } })).toBe(true);
   const crawlDelay = { origin: 'https://a.test', delayMs: null };
   expect(isNews({ ...report('1'), crawlDelay })).toBe(true);
+});
+
+test('the gate stays closed for a Retry-After or a longer gap, in case the throttle is slow to write its rules', () => {
+  const closeMs = (gapMs: number, retryAfterMs = 0) => {
+    const use = { ...startedNow('overloaded'), retryAfterMs };
+    const end = gateEndOf({ use }, gapMs);
+    return end.kind === 'started' ? end.closeMs : null;
+  };
+  expect(closeMs(100)).toBe(1_000);
+  expect(closeMs(10_000)).toBe(20_000);
+  expect(closeMs(10_000, 30_000)).toBe(30_000);
+  expect(closeMs(3_600_000, 7_200_000)).toBe(60_000);
 });
 
 test('the gate closes for a moment only after a response that makes the rules stricter', () => {

@@ -29,6 +29,7 @@ function entry(leaseId: string, overrides: Partial<Entry> = {}): Entry {
     concurrency: 1,
     startWithinMs: 15_000,
     maxFetchMs: 60_000,
+    repeatable: false,
     ...overrides,
   };
 }
@@ -173,10 +174,39 @@ describe('a request that has ended', () => {
     expect(enter(gate, RULES, entry('next'), NOON + 9).kind).toBe('go');
   });
 
-  test('may not start again, nor while it is open', () => {
-    const ended = leave(open, runOf('first'), { kind: 'started', agoMs: 0 }, NOON + 9);
-    expect(enter(open, RULES, entry('first'), NOON + 99_000)).toEqual({ kind: 'spent' });
-    expect(enter(ended, RULES, entry('first'), NOON + 99_000)).toEqual({ kind: 'spent' });
+  test('may not start again while its task may be repeated, nor while it is open', () => {
+    const quick = { repeatable: true };
+    const opened = entered(NEW_GATE, entry('first', quick), NOON);
+    const ended = leave(opened, runOf('first'), { kind: 'started', agoMs: 0 }, NOON + 9);
+    expect(enter(opened, RULES, entry('first', quick), NOON + 99_000)).toEqual({ kind: 'spent' });
+    expect(enter(ended, RULES, entry('first', quick), NOON + 15_000)).toEqual({ kind: 'spent' });
+  });
+
+  test('is forgotten when nobody can come with its lease any more, however many come after it', () => {
+    const ids = Array.from({ length: 60 }, (_, n) => `lease-${n}`);
+    const end = { kind: 'started', agoMs: 0 } as const;
+    const passOne = (gate: Gate, leaseId: string, n: number) => {
+      const at = NOON + n * 500;
+      const one = entry(leaseId, { minGapMs: 0, delayAfterMs: 0, repeatable: n % 2 === 0 });
+      return leave(entered(gate, one, at), runOf(leaseId), end, at);
+    };
+    const { spent } = ids.reduce(passOne, NEW_GATE);
+    // For 20 s, and only every other one.
+    expect(spent.map(({ leaseId }) => leaseId)).toEqual(
+      ids.filter((_, n) => n % 2 === 0 && (60 - n) * 500 <= 20_000),
+    );
+  });
+
+  test('of one run counts as lost, not as unused, if its page returns the lease', () => {
+    const left = leave(open, pageOf('first'), { kind: 'unused' }, NOON + 9);
+    expect(lastStartOf(left)).toBe(NOON + 15_000);
+    expect(enter(left, RULES, entry('first'), NOON + 60_000)).toEqual({ kind: 'spent' });
+  });
+
+  test('of one run is not affected by what another run reports', () => {
+    const other = { leaseId: 'first', passId: 'another run' };
+    expect(leave(open, other, { kind: 'unused' }, NOON + 9)).toBe(open);
+    expect(leave(open, other, { kind: 'started', agoMs: 0 }, NOON + 9)).toBe(open);
   });
 
   test('may not start again if its time was over before its worker reported it', () => {
@@ -185,19 +215,6 @@ describe('a request that has ended', () => {
     expect(enter(next, RULES, entry('first', { concurrency: 2 }), overdue + 99_000)).toEqual({
       kind: 'spent',
     });
-  });
-
-  test('is remembered for the next twenty', () => {
-    const later = Array.from({ length: 20 }, (_, n) => `later-${n}`);
-    const end = { kind: 'started', agoMs: 0 } as const;
-    const passOne = (gate: Gate, leaseId: string, n: number) =>
-      leave(
-        entered(gate, entry(leaseId, { minGapMs: 0, delayAfterMs: 0 }), NOON + n * 99),
-        runOf(leaseId),
-        end,
-        NOON + n * 99,
-      );
-    expect(['first', ...later].reduce(passOne, NEW_GATE).spent).toEqual(later);
   });
 
   test('and was lost counts as started at the last moment', () => {

@@ -87,7 +87,9 @@ describe('an excluded pattern', () => {
     const pages = await crawl.admit();
     expect(await exclude(crawl, '*/x')).toBe(0);
     const reader = { domain: 'a.test', agent: 'amble' };
-    const contexts = pages.map(({ url }) => readFetchContext(db(), { crawlId: crawl.id, url, reader }));
+    const contexts = pages.map(({ pageId, url }) =>
+      readFetchContext(db(), { crawlId: crawl.id, pageId, url, reader }),
+    );
     expect((await Promise.all(contexts)).map(({ excludedBy }) => excludedBy).sort()).toEqual(['*/x', null]);
     const touched = await Promise.all(pages.map(({ pageId }) => touchPage(db(), pageId, 1_000)));
     expect(touched).toEqual(

@@ -7,12 +7,14 @@ import { giveOrder, HOUR_MS, startCrawl, success, useDatabase } from './support.
 
 const db = useDatabase();
 const reader = { domain: 'a.test', agent: 'Amble' };
-const read = (crawlId: string, url: string) => readFetchContext(db(), { crawlId, url, reader });
+const read = (crawlId: string, url: string, pageId = '0') =>
+  readFetchContext(db(), { crawlId, pageId, url, reader });
 
 test('a fetch learns whether its crawl is running, paused or unknown', async () => {
   const crawl = await startCrawl(db());
   expect(await read(crawl.id, 'http://new.test/')).toEqual({
     crawlStatus: 'Running',
+    isOpen: false,
     excludedBy: null,
     robots: null,
     copy: null,
@@ -21,6 +23,14 @@ test('a fetch learns whether its crawl is running, paused or unknown', async () 
   await giveOrder(db(), crawl.id, 'pause');
   expect(await read(crawl.id, 'http://new.test/')).toMatchObject({ crawlStatus: 'Paused' });
   expect(await read('nobody', 'http://new.test/')).toMatchObject({ crawlStatus: 'unknown' });
+});
+
+test('a fetch learns whether its page has ended', async () => {
+  const crawl = await startCrawl(db());
+  const page = await crawl.admitted('http://a.test/');
+  expect(await read(crawl.id, page.url, page.pageId)).toMatchObject({ isOpen: true });
+  await crawl.record(page);
+  expect(await read(crawl.id, page.url, page.pageId)).toMatchObject({ isOpen: false });
 });
 
 test('a fetch learns the state of the gate of its domain', async () => {

@@ -20,7 +20,7 @@ function newOrder(kind: 'stop' | 'resume', reason: string | null = null): Operat
 
 const ENTRY: Entry = {
   ...{ leaseId: 'one', passId: 'a run', origin: 'http://a.test', version: 0, minGapMs: 0, delayAfterMs: 0 },
-  ...{ concurrency: 5, startWithinMs: 10_000, maxFetchMs: 60_000 },
+  ...{ concurrency: 5, startWithinMs: 10_000, maxFetchMs: 60_000, repeatable: false },
 };
 
 beforeEach(() => claimPolitenessKey(db(), 'host'));
@@ -37,7 +37,7 @@ test('nothing is admitted, and pages in progress return to the frontier with the
   await crawl.add('http://b.test/');
   expect(await admitDue(db(), crawl.id, crawl.settings, 'while-stopped')).toEqual([]);
   const reader = { domain: 'a.test', agent: 'amble' };
-  const context = { crawlId: crawl.id, url: page?.url ?? '', reader };
+  const context = { crawlId: crawl.id, pageId: page?.pageId ?? '', url: page?.url ?? '', reader };
   expect(await readFetchContext(db(), context)).toMatchObject({ crawlStatus: 'Stopped' });
   expect(await touchPage(db(), page?.pageId ?? '', 1_000)).toEqual({ continues: false, crawlOver: false });
   expect(await crawl.page(page?.url ?? '')).toMatchObject({

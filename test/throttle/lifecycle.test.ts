@@ -12,6 +12,7 @@ import {
   replan,
   reset,
   resume,
+  rulesOf,
   slotOf,
   toStoredDomain,
   view,
@@ -78,9 +79,22 @@ describe('a new execution', () => {
   });
 
   test('grants leases that the gate does not take for older ones', () => {
-    const outage = { since: NOON, until: NOON, failures: 1, error: 'Refused.', validFrom: 9 };
+    const outage = { since: NOON, until: NOON, failures: 1, error: 'Refused.', validFrom: 9_000 };
     const lease = granted(reopened({ validFrom: 4, outages: { [ORIGIN]: outage } }), anAsk('t'), NOON);
-    expect(lease.version).toBe(9);
+    expect(lease.version).toBe(9_000);
+  });
+
+  test('makes leases void that an execution granted which ended before it stored their version', () => {
+    const before = openThrottle();
+    const first = granted(before, anAsk('first'), NOON);
+    const use = { ...startedNow('overloaded'), retryAfterMs: 1_000 };
+    release(before, { leaseId: first.id, use }, NOON, middle);
+    const unstored = granted(before, anAsk('unstored'), NOON + 5_000);
+    const after = newThrottle('example.org', CONFIG);
+    open(after, { stored: null, epoch: 2 }, NOON + 6_000);
+    const next = granted(after, anAsk('next'), NOON + 6_000);
+    release(after, { leaseId: next.id, use }, NOON + 6_000, middle);
+    expect(unstored.version).toBeLessThan(rulesOf(after).validFrom);
   });
 
   test('never reuses a lease id', () => {

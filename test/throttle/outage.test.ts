@@ -89,7 +89,7 @@ describe('an origin that cannot be reached', () => {
     const reserved = granted(state, anAsk('reserved'), NOON);
     report(state, first.id, 'unreachable', NOON);
     expect(reserved.version).toBeLessThan(state.outages[ORIGIN]?.validFrom ?? 0);
-    expect(reserved.version).toBe(rulesOf(state).validFrom);
+    expect(reserved.version).toBeGreaterThanOrEqual(rulesOf(state).validFrom);
   });
 
   test('is probed by one page after the retry time, while the others wait for the result', () => {

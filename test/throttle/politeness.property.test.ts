@@ -29,7 +29,9 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
   troubleMs: fc.integer({ min: 10_000, max: 300_000 }),
   faultIntervalMs: fc.integer({ min: 1_000, max: 30_000 }),
   atFront: fc.constantFrom(0, 0.1),
-  slowResponses: fc.constant(0.05),
+  slowResponses: fc.constantFrom(0, 0.05),
+  // With the first, pages fetch within their workflow tasks.
+  usualResponseMs: fc.constantFrom(300, 2_000),
   connectingMs: fc.constantFrom(0, 0, 0, 0, 800, 5_000),
   config: fc
     .record({ maxReserved: fc.constantFrom(1, 3, 16), horizonMs: fc.constantFrom(1_000, 60_000) })
@@ -169,6 +171,7 @@ test('without faults, slots are used as soon as the gap allows, and pages ask ab
       connectingMs: 0,
       config: CONFIG,
       slowResponses: 0,
+      usualResponseMs: 2_000,
     };
     const run = simulate(scenario, { grant: checkGrant, entry: checkEntry });
     checkGaps(run);

@@ -12,7 +12,7 @@ import { truncateSummary } from '../../src/core/format.ts';
 import type { PageInput, RobotsHop } from '../../src/core/page-input.ts';
 import { INTERNAL_COST } from '../../src/core/retry-policy.ts';
 import { fetchAndRecord, fetchPage } from '../proxies.ts';
-import type { GrantedSlot, SlotClient } from './slot-client.ts';
+import { type GrantedSlot, type SlotClient, whenNotPassedOn } from './slot-client.ts';
 
 /** Beyond the lease, connecting and the response: for a turn at the address, and for the reports. */
 const SLACK_MS = 15_000;
@@ -23,10 +23,8 @@ export async function fetchWithLease(
   { lease, ask, domain }: GrantedSlot,
   { attempt, robotsHop, askedAt }: { attempt: number; robotsHop: RobotsHop | null; askedAt: number },
 ): Promise<FetchResult> {
-  // An earlier run of this workflow task, which was lost, may still fetch with a quick lease.
-  const whenUnused = lease.quick ? 'lost' : 'unused';
   const release = (isUsed: boolean) =>
-    slots.release(domain, lease.id, { use: { kind: isUsed ? 'lost' : whenUnused } });
+    slots.release(domain, lease.id, { use: { kind: isUsed ? 'lost' : whenNotPassedOn(lease) } });
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) {
     // Granted at the moment of its cancellation: nothing else would release the lease.

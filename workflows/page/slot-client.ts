@@ -1,14 +1,9 @@
 /** How a page gets slots: one ticket per slot, asked for until it is granted, and returned if it is no longer wanted. */
 import { CancellationScope, setHandler, sleep, Trigger, workflowInfo } from '@temporalio/workflow';
+import type { UndeliveredReport } from '../../src/core/activities.ts';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
 import type { PageCarry, PageInput } from '../../src/core/page-input.ts';
-import {
-  type Ask,
-  LEAD_MS,
-  type Lease,
-  type LeaseReport,
-  MAX_STAY_MS,
-} from '../../src/core/slot-protocol.ts';
+import { type Ask, LEAD_MS, type Lease, MAX_STAY_MS } from '../../src/core/slot-protocol.ts';
 import { askAgainSignal } from '../messages.ts';
 import { runStep } from '../run-step.ts';
 
@@ -51,7 +46,7 @@ export class SlotClient {
   /** Resolved by the signal `askAgain`. */
   private woken = new Trigger<void>();
   /** The slot that the page sleeps for. */
-  private reserved: { domain: string; leaseId: string } | null = null;
+  private reserved: { domain: string; lease: Lease } | null = null;
 
   constructor(private readonly input: PageInput) {
     this.firstRunId = input.carry?.firstRunId ?? workflowInfo().runId;
@@ -100,7 +95,7 @@ export class SlotClient {
           break;
         case 'granted': {
           const { lease } = answer;
-          this.reserved = { domain, leaseId: lease.id };
+          this.reserved = { domain, lease };
           if (lease.notBefore >= deadline) {
             await this.giveBack();
             this.open = null;
@@ -118,7 +113,7 @@ export class SlotClient {
   }
 
   /** Reports what became of a lease, for a fetch that could not. */
-  async release(domain: string, leaseId: string, report: LeaseReport): Promise<{ passed: boolean }> {
+  async release(domain: string, leaseId: string, report: UndeliveredReport): Promise<{ passed: boolean }> {
     return CancellationScope.nonCancellable(() =>
       runStep('releaseSlot', `return the slot for ${domain}`, { domain, leaseId, report }),
     );
@@ -127,9 +122,9 @@ export class SlotClient {
   /** Returns the slot that the page sleeps for, if there is one. */
   async giveBack(): Promise<void> {
     if (this.reserved === null) return;
-    const { domain, leaseId } = this.reserved;
+    const { domain, lease } = this.reserved;
     this.reserved = null;
-    await this.release(domain, leaseId, { use: { kind: 'unused' } });
+    await this.release(domain, lease.id, { use: { kind: whenNotPassedOn(lease) } });
   }
 
   private ask({ origin, atFront }: Pick<Ask, 'origin' | 'atFront'>): Ask {
@@ -170,4 +165,9 @@ export class SlotClient {
     // The timer is not cancelled by the signal: a cancellation costs more than a stray wake-up.
     return Promise.race([sleep(ms, { summary }).then(() => true), this.woken.then(() => false)]);
   }
+}
+
+/** What becomes of a lease that its page does not use. An earlier run of this workflow task, which was lost, may still fetch with a quick one. */
+export function whenNotPassedOn({ quick }: Lease): 'lost' | 'unused' {
+  return quick ? 'lost' : 'unused';
 }

@@ -73,16 +73,18 @@ export interface Admitted {
 
 /** Admits pages while there is room. */
 export async function admit(db: Database, admission: Admission): Promise<Admitted> {
-  let room = admission.maxAdmitted ?? MAX_ADMITTED;
+  const room = admission.maxAdmitted ?? MAX_ADMITTED;
   const { domains, isRepeated, wasIdle } = await domainsToFill(db, admission);
   if (domains.length === 0 && !isRepeated) return { pages: [], wasIdle };
+  const admitted: AdmittedPage[] = [];
   for (const [i, domain] of domains.entries()) {
     // Each domain gets its share, or the first in the alphabet would take everything.
-    const share = Math.min(admission.maxPerDomain ?? room, Math.ceil(room / (domains.length - i)));
+    const left = room - admitted.length;
+    const share = Math.min(admission.maxPerDomain ?? left, Math.ceil(left / (domains.length - i)));
     if (share === 0) break;
-    room -= await admitDomain(db, admission, domain, share);
+    admitted.push(...(await db.inTransaction((tx) => admitPages(tx, admission, domain, share))));
   }
-  // Not only those of this call: the same step may be running a second time.
+  if (!isRepeated) return { pages: admitted, wasIdle };
   const rows = await db.$queryRaw<AdmittedRow[]>`
     SELECT ${ADMITTED_COLUMNS} FROM pages WHERE admission_id = ${admission.admissionId} AND status = 'Queued'
     ORDER BY priority, rank, id`;
@@ -135,6 +137,11 @@ async function findRoom(
   return room ?? { domains: [], warmedUp: true, isRepeated: false, wasIdle: true };
 }
 
+export async function isIdle(db: Database, crawlId: string): Promise<boolean> {
+  const [crawl] = await db.$queryRaw<{ idle: boolean }[]>`SELECT ${noPageAdmitted(crawlId)} AS idle`;
+  return crawl?.idle === true;
+}
+
 /** Whether no page has a workflow. Pending pages may still be admitted. */
 export function noPageAdmitted(crawlId: string): Prisma.Sql {
   return Prisma.sql`
@@ -142,33 +149,41 @@ export function noPageAdmitted(crawlId: string): Prisma.Sql {
      AND NOT EXISTS (SELECT 1 FROM pages WHERE crawl_id = ${crawlId} AND status = 'Waiting'))`;
 }
 
-/**
- * The number of queued pages of a domain, up to the window. Ordered, and compared by BETWEEN, so that only their own index fits:
- * while the planner takes the crawl for tiny, any index of the crawl looks as good, and all of it would be read for each domain.
- */
+/** The number of queued pages of a domain, up to the window. */
 export function countQueued(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
-  return Prisma.sql`
-    (SELECT count(*) FROM (
-       SELECT 1 FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'
-       ORDER BY q.domain LIMIT ${window}) AS queued)`;
+  return Prisma.sql`(SELECT count(*) FROM (${queuedPages(crawlId, domain, window)}) AS queued)`;
 }
 
-async function admitDomain(
-  db: Database,
-  { crawlId, window, admissionId }: Admission,
+/**
+ * Ordered, and compared by BETWEEN, so that only their own index fits: while the planner takes the crawl for tiny, any index of the crawl
+ * looks as good, and all of it would be read for each domain.
+ */
+function queuedPages(crawlId: string, domain: Prisma.Sql, window: number): Prisma.Sql {
+  return Prisma.sql`
+    SELECT * FROM pages q WHERE q.crawl_id = ${crawlId} AND q.domain BETWEEN ${domain} AND ${domain} AND q.status = 'Queued'
+    ORDER BY q.domain LIMIT ${window}`;
+}
+
+/**
+ * Admits up to `atMost` pages of one domain. It locks the domain, and with a budget the crawl: a transaction that has more to do after that
+ * may wait for one that waits for it.
+ */
+export async function admitPages(
+  tx: Queries,
+  { crawlId, window, admissionId }: Pick<Admission, 'crawlId' | 'window' | 'admissionId'>,
   domain: string,
   atMost: number,
-): Promise<number> {
-  return db.inTransaction(async (tx) => {
-    const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warmed_up: boolean }[]>`
-      SELECT ${statusForPages(Prisma.sql`c.status`)} AS status, c.max_pages, c.warmed_up FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
-      WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
-    if (crawl?.status !== 'Running') return 0;
-    const hasBudget = crawl.max_pages !== null;
-    const affordable = hasBudget ? await reserve(tx, crawlId, atMost) : atMost;
-    if (affordable === 0) return 0;
-    // A separate statement: only one that starts after the lock was taken sees what the last holder admitted.
-    const admitted = await tx.$executeRaw`
+): Promise<AdmittedPage[]> {
+  const [crawl] = await tx.$queryRaw<{ status: string; max_pages: number | null; warmed_up: boolean }[]>`
+    SELECT ${statusForPages(Prisma.sql`c.status`)} AS status, c.max_pages, c.warmed_up FROM crawl_domains d JOIN crawls c ON c.id = d.crawl_id
+    WHERE d.crawl_id = ${crawlId} AND d.domain = ${domain} FOR UPDATE OF d`;
+  if (crawl?.status !== 'Running') return [];
+  const hasBudget = crawl.max_pages !== null;
+  const affordable = hasBudget ? await reserve(tx, crawlId, atMost) : atMost;
+  if (affordable === 0) return [];
+  // A separate statement: only one that starts after the lock was taken sees what the last holder admitted.
+  const rows = await tx.$queryRaw<RankedRow[]>`
+    WITH admitted AS (
       UPDATE pages SET status = 'Queued', admission_id = ${admissionId}, updated_at = now(),
                        check_at = now() + ${FIRST_TOUCH_WITHIN_MS} * interval '1 millisecond'
       WHERE id = ANY(ARRAY(
@@ -177,11 +192,25 @@ async function admitDomain(
           AND (${crawl.warmed_up} OR is_seed)
         ORDER BY priority, rank, id
         LIMIT least(${affordable}, ${window} - ${countQueued(crawlId, Prisma.sql`${domain}`, window)})
-        FOR UPDATE SKIP LOCKED))`;
-    const unused = affordable - admitted;
-    if (hasBudget && unused > 0) await refund(tx, crawlId, unused);
-    return admitted;
-  });
+        FOR UPDATE SKIP LOCKED))
+      RETURNING ${ADMITTED_COLUMNS}, rank)
+    SELECT ${ADMITTED_COLUMNS}, rank, true AS is_new FROM admitted
+    UNION ALL
+    SELECT ${ADMITTED_COLUMNS}, rank, false AS is_new FROM (${queuedPages(crawlId, Prisma.sql`${domain}`, window)}) AS queued
+    WHERE admission_id = ${admissionId}`;
+  const unused = affordable - rows.filter(({ is_new }) => is_new).length;
+  if (hasBudget && unused > 0) await refund(tx, crawlId, unused);
+  return rows.toSorted(byOrder).map(toAdmittedPage);
+}
+
+interface RankedRow extends AdmittedRow {
+  rank: number;
+  /** false: another run of the same step, at the same moment, has admitted it. */
+  is_new: boolean;
+}
+
+function byOrder(one: RankedRow, other: RankedRow): number {
+  return one.priority - other.priority || one.rank - other.rank || (one.id < other.id ? -1 : 1);
 }
 
 /**

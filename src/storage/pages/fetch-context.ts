@@ -11,6 +11,8 @@ import { statusForPages } from '../stop.ts';
 export interface FetchContext {
   /** `Stopped`: everything is. */
   crawlStatus: CrawlRecord['status'] | 'unknown' | 'Stopped';
+  /** The page has not ended. */
+  isOpen: boolean;
   /** The pattern by which an operator has excluded the URL since the crawl began. null: none. */
   excludedBy: string | null;
   /** null: the origin of the URL has none yet. */
@@ -36,6 +38,7 @@ export interface CachedCopy {
 
 interface ContextRow extends RobotsRow {
   crawl_status: FetchContext['crawlStatus'];
+  is_open: boolean;
   excluded_by: string | null;
   /** null: there is no row of `robots`. */
   origin: string | null;
@@ -45,10 +48,12 @@ interface ContextRow extends RobotsRow {
 
 export async function readFetchContext(
   db: Database,
-  { crawlId, url, reader }: { crawlId: string; url: string; reader: RobotsReader },
+  { crawlId, pageId, url, reader }: { crawlId: string; pageId: string; url: string; reader: RobotsReader },
 ): Promise<FetchContext> {
   const [row] = await db.$queryRaw<ContextRow[]>`
-    SELECT ${statusForPages(Prisma.sql`crawl.status`)} AS crawl_status, ${excludedBy(Prisma.sql`${url}::text`, Prisma.sql`crawl.excluded`)} AS excluded_by, robots.origin, ${robotsColumns(reader)}, to_jsonb(copy) AS copy, to_jsonb(gate_row) AS gate
+    SELECT ${statusForPages(Prisma.sql`crawl.status`)} AS crawl_status,
+           EXISTS (SELECT 1 FROM pages WHERE id = ${BigInt(pageId)} AND status IN ('Queued', 'Waiting')) AS is_open,
+           ${excludedBy(Prisma.sql`${url}::text`, Prisma.sql`crawl.excluded`)} AS excluded_by, robots.origin, ${robotsColumns(reader)}, to_jsonb(copy) AS copy, to_jsonb(gate_row) AS gate
     FROM crawls crawl
     LEFT JOIN robots ON robots.origin = ${originOf(url)}
     LEFT JOIN (
@@ -61,10 +66,11 @@ export async function readFetchContext(
     LEFT JOIN (SELECT ${GATE_COLUMNS} FROM domains WHERE name = ${reader.domain}) AS gate_row ON true
     WHERE crawl.id = ${crawlId}`;
   if (row === undefined)
-    return { crawlStatus: 'unknown', excludedBy: null, robots: null, copy: null, gate: null };
-  const { crawl_status: crawlStatus, excluded_by, origin, copy, gate, ...robots } = row;
+    return { crawlStatus: 'unknown', isOpen: false, excludedBy: null, robots: null, copy: null, gate: null };
+  const { crawl_status: crawlStatus, is_open: isOpen, excluded_by, origin, copy, gate, ...robots } = row;
   return {
     crawlStatus,
+    isOpen,
     excludedBy: excluded_by,
     robots: origin === null ? null : robots,
     copy: copy && { ...copy, type: copy.contentType.split(';', 1)[0] ?? '' },

@@ -1,5 +1,7 @@
 /** A page as the transactions that change it read it: locked, with what they need of its crawl. */
+
 import type { PageStatus } from '../../core/outcome.ts';
+import type { AdmittedPage } from '../../core/page-input.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import type { FollowRule } from '../../urls/scope.ts';
 import type { Database } from '../database.ts';
@@ -13,6 +15,8 @@ export interface Recorded {
   domains: string[];
   /** Other pages of its domain that are queued. Unset: not counted. */
   othersQueued?: number;
+  /** Pages of its domain that were admitted with the record. Unset: none were looked for. */
+  refilled?: AdmittedPage[];
   /** The page as it is now. Unset: nothing was recorded, because it had been before or the page is over. */
   became?: PageChange;
 }

@@ -5,10 +5,11 @@
 import pg from 'pg';
 import type { AttemptReport, RequestRecord } from '../../core/attempt.ts';
 import { type FinalStatus, finalStatusOf, isOpen } from '../../core/outcome.ts';
+import type { AdmittedPage } from '../../core/page-input.ts';
 import type { CrawlSettings } from '../../core/settings.ts';
 import { type PolitenessUnit, type SkipCounts, sumSkips } from '../../urls/index.ts';
 import type { Database } from '../database.ts';
-import { countQueued, refundPage } from '../frontier/admit.ts';
+import { admitPages, countQueued, refundPage } from '../frontier/admit.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../raw-sql.ts';
 import { deferPage, deferred } from './defer-page.ts';
@@ -28,6 +29,15 @@ export interface AttemptToRecord {
   parsed: ParsedRecord | null;
   /** Sitemaps that its robots.txt names, for a seed. They count as links of the page. */
   sitemapsSkipped?: SkipCounts;
+  /** Unset: pages are admitted afterwards, if at all. */
+  refill?: Refill;
+}
+
+/** Pages of the same domain to admit with the record, if nothing else is to be admitted: that saves a transaction. */
+export interface Refill {
+  admissionId: string;
+  /** Pages are admitted once at most `refillAt` others are queued, up to `size` of them. */
+  plan(domain: string, othersQueued: number): { refillAt: number; size: number };
 }
 
 /** The part of a parsed document that the database keeps; the content store has all of it. */
@@ -92,13 +102,30 @@ function recordAtomically(
       return deferred(page, status);
     }
     const { status, domains, othersQueued } = await finishPage(tx, settings, unit, page, done);
+    const leadsElsewhere = domains.some((domain) => domain !== page.domain);
+    const refilled = leadsElsewhere ? null : await refillOwn(tx, settings, page, othersQueued, done.refill);
     return {
       continues: false,
       domains: [page.domain, ...domains],
       othersQueued,
+      ...(refilled !== null && { refilled }),
       became: changed(page, status),
     };
   });
+}
+
+/** Last, because it locks the domain. A budget would lock the crawl, which this transaction may have locked. */
+async function refillOwn(
+  tx: Queries,
+  { window, maxPages }: CrawlSettings,
+  { crawl_id: crawlId, domain }: PageRow,
+  othersQueued: number,
+  refill: Refill | undefined,
+): Promise<AdmittedPage[] | null> {
+  if (refill === undefined || maxPages !== null) return null;
+  const { admissionId, plan } = refill;
+  const { refillAt, size } = plan(domain, othersQueued);
+  return othersQueued > refillAt ? [] : admitPages(tx, { crawlId, window, admissionId }, domain, size);
 }
 
 /** Ends an open page without an attempt: it was cancelled, or Amble itself failed on it. */

@@ -39,8 +39,13 @@ export interface Written {
 /** `spent`: another run of the same task has used the lease, or may have. */
 export type FetchEnd = 'fetched' | 'refused' | 'unreachable' | 'spent';
 
+/** What the gate has to know and could not be told: the page delivers it. */
+export type Undelivered = { reporter: Reporter; end: EntryEnd; report: () => void };
+
+type Ended = (end: FetchEnd, undelivered?: Undelivered) => void;
+
 /** A lease in the hands of one run of its task. */
-type UsedLease = Lease & Pick<Entry, 'passId'>;
+type UsedLease = Lease & Pick<Entry, 'passId'> & { usable: () => boolean };
 
 /** The row as a machine knows it. It may have changed since. */
 interface Reading {
@@ -83,10 +88,15 @@ export class Wire {
     return [...this.#running].filter(([, { machine, run }]) => machine.run === run).map(([id]) => id);
   }
 
+  /** Then it reaches no server either. */
+  isCutOff(machine: Machine): boolean {
+    return this.#store.isCutOff(machine);
+  }
+
   /** The row is read together with other things, some time before it is needed. */
-  fetch(machine: Machine, granted: Lease, ended: (end: FetchEnd) => void): void {
+  fetch(machine: Machine, granted: Lease, usable: () => boolean, ended: Ended): void {
     this.#fetches += 1;
-    const lease = { ...granted, passId: `run ${this.#fetches}` };
+    const lease = { ...granted, passId: `run ${this.#fetches}`, usable };
     this.#read(
       machine,
       (reading) => {
@@ -110,16 +120,24 @@ export class Wire {
     );
   }
 
-  #refuse(machine: Machine, lease: Lease, ended: (end: FetchEnd) => void, reason: string): void {
+  #refuse(machine: Machine, lease: Lease, ended: Ended, reason: string): void {
     this.refusals.add(reason);
     this.report(machine, lease, { kind: 'unused', ...(reason === 'busy' && { busy: true }) });
     ended('refused');
   }
 
+  #leaveUnused(machine: Machine, lease: UsedLease, ended: Ended, reason: string): void {
+    const report = () => this.report(machine, lease, { kind: 'unused' });
+    this.refusals.add(reason);
+    this.#conclude(machine, lease, { end: { kind: 'unused' }, report }, (undelivered) =>
+      ended('refused', undelivered),
+    );
+  }
+
   #enter(
     machine: Machine,
     lease: UsedLease,
-    ended: (end: FetchEnd) => void,
+    ended: Ended,
     { known, waitedMs }: { known: Reading | null; waitedMs: number },
   ): void {
     const refuse = (reason: string) => this.#refuse(machine, lease, ended, reason);
@@ -132,11 +150,9 @@ export class Wire {
       }
     };
     const again = () => this.#enter(machine, lease, ended, { known: null, waitedMs });
-    const fail = () => {
-      this.leave(machine, reporterOf(lease), { kind: 'unused' });
-      refuse('no database');
-    };
+    const fail = () => this.#leaveUnused(machine, lease, ended, 'no database');
     const decide = (reading: Reading) => {
+      if (!lease.usable()) return refuse('too late');
       const { row, clock } = reading;
       const verdict = enter(row.gate, row.rules, this.#entryOf(lease), clock.atLeast());
       if (verdict.kind === 'wait') return waitFor(verdict.ms, 'gap', reading);
@@ -165,36 +181,59 @@ export class Wire {
     else this.#read(machine, decide, () => refuse('no database'));
   }
 
-  /** Tells the gate what became of a request: again and again, until it is done or the machine dies. */
-  leave(
+  /** Tells the gate what became of a request: as a step of a page, which is repeated until it is done or the machine dies. */
+  leave(machine: Machine, reporter: Reporter, end: EntryEnd, done: () => void = () => {}): void {
+    const at = machine.read();
+    const again = () =>
+      this.#tryToLeave(machine, reporter, sinceThen(machine, end, at), null, done, () =>
+        machine.after(500, again),
+      );
+    again();
+  }
+
+  /** Tells the gate once, and then the throttle. If the gate does not answer, the page has to. */
+  #conclude(
+    machine: Machine,
+    lease: UsedLease,
+    { end, report, known = null }: { end: EntryEnd; report: () => void; known?: Reading | null },
+    ended: (undelivered?: Undelivered) => void,
+  ): void {
+    const at = machine.read();
+    const reporter = reporterOf(lease);
+    this.#tryToLeave(
+      machine,
+      reporter,
+      end,
+      known,
+      () => {
+        report();
+        ended();
+      },
+      () => ended({ reporter, end: sinceThen(machine, end, at), report }),
+    );
+  }
+
+  #tryToLeave(
     machine: Machine,
     reporter: Reporter,
     end: EntryEnd,
-    known: Reading | null = null,
-    at = machine.read(),
+    known: Reading | null,
+    done: () => void,
+    fail: () => void,
   ): void {
-    // Before the row's time is read: what passes in between makes the start look later, never earlier.
-    const sofar =
-      end.kind === 'started' ? { ...end, agoMs: end.agoMs + elapsedAtLeastMs(at, machine.read()) } : end;
-    const again = () => machine.after(500, () => this.leave(machine, reporter, end, null, at));
     const update = () =>
-      this.#store.update(
-        machine,
-        ({ gate, now }) => leave(gate, reporter, sofar, now),
-        () => {},
-        again,
-      );
+      this.#store.update(machine, ({ gate, now }) => leave(gate, reporter, end, now), done, fail);
     if (known === null || !isExact(known)) {
       update();
       return;
     }
     const { row, clock } = known;
-    const left = leave(row.gate, reporter, sofar, clock.atMost());
+    const left = leave(row.gate, reporter, end, clock.atMost());
     this.#store.query(
       machine,
       () => this.#store.write(row.revision, left),
-      (isWritten) => isWritten || update(),
-      again,
+      (isWritten) => (isWritten ? done() : update()),
+      fail,
     );
   }
 
@@ -229,7 +268,7 @@ export class Wire {
 
   #entryOf(lease: UsedLease): Entry {
     const { origin, delay, concurrency, maxFetchMs } = this.#askOf(lease);
-    const { id: leaseId, passId, version, minGapMs } = lease;
+    const { id: leaseId, passId, version, minGapMs, quick: repeatable } = lease;
     const startWithinMs = START_WITHIN_MS;
     return {
       leaseId,
@@ -241,6 +280,7 @@ export class Wire {
       concurrency,
       startWithinMs,
       maxFetchMs,
+      repeatable,
     };
   }
 
@@ -248,7 +288,7 @@ export class Wire {
     return clock.atMost() <= openedAt + START_WITHIN_MS;
   }
 
-  #whenOpened(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): void {
+  #whenOpened(machine: Machine, lease: UsedLease, passed: Passed, ended: Ended): void {
     const { openedAt, reading } = passed;
     const waitMs = openedAt - reading.clock.atLeast();
     if (waitMs > 0) machine.after(Math.ceil(waitMs), () => this.#whenOpened(machine, lease, passed, ended));
@@ -256,11 +296,9 @@ export class Wire {
   }
 
   /** Each request has its own connection here. That takes time, so the time is checked again once it is connected. */
-  #connect(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): void {
+  #connect(machine: Machine, lease: UsedLease, passed: Passed, ended: Ended): void {
     if (!this.#isInTime(passed)) {
-      this.leave(machine, reporterOf(lease), { kind: 'unused' });
-      this.report(machine, lease, { kind: 'unused' });
-      ended('refused');
+      this.#leaveUnused(machine, lease, ended, 'too late');
       return;
     }
     const startBy = this.#store.trueTime(passed.openedAt) + START_WITHIN_MS;
@@ -271,17 +309,18 @@ export class Wire {
     }
     machine.after(this.#site.connectingMs(), () => {
       if (this.#write(machine, lease, passed, ended)) return;
-      this.leave(machine, reporterOf(lease), { kind: 'started', agoMs: 0 });
-      this.report(machine, lease, startedNow('unknown'));
-      ended('refused');
+      const report = () => this.report(machine, lease, startedNow('unknown'));
+      this.#conclude(machine, lease, { end: { kind: 'started', agoMs: 0 }, report }, (undelivered) =>
+        ended('refused', undelivered),
+      );
     });
   }
 
   /** In the same tick as the check. false: it was too late. */
-  #write(machine: Machine, lease: UsedLease, passed: Passed, ended: (end: FetchEnd) => void): boolean {
+  #write(machine: Machine, lease: UsedLease, passed: Passed, ended: Ended): boolean {
     if (!this.#isInTime(passed)) return false;
     const { gapMs, openedAt, reading } = passed;
-    const early = this.#store.trueTime(reading.clock.atLeast());
+    const early = this.#store.trueTime(Math.max(openedAt, reading.clock.atLeast()));
     const late = this.#store.trueTime(reading.clock.atMost());
     const startBy = this.#store.trueTime(openedAt) + START_WITHIN_MS;
     const times = { at: this.#world.now, startBy, early, errorMs: late - early };
@@ -290,11 +329,13 @@ export class Wire {
     return true;
   }
 
-  #failToConnect(machine: Machine, lease: UsedLease, ended: (end: FetchEnd) => void): void {
+  #failToConnect(machine: Machine, lease: UsedLease, ended: Ended): void {
     machine.after(this.#world.chance(0.5) ? 5 : 5_000, () => {
-      this.leave(machine, reporterOf(lease), { kind: 'started', agoMs: 0 });
-      this.report(machine, lease, startedNow('unreachable', { durationMs: 5, error: 'Refused.' }));
-      ended('unreachable');
+      const report = () =>
+        this.report(machine, lease, startedNow('unreachable', { durationMs: 5, error: 'Refused.' }));
+      this.#conclude(machine, lease, { end: { kind: 'started', agoMs: 0 }, report }, (undelivered) =>
+        ended('unreachable', undelivered),
+      );
     });
   }
 
@@ -304,7 +345,7 @@ export class Wire {
     return granted.ask;
   }
 
-  #receive(machine: Machine, lease: UsedLease, known: Reading, ended: (end: FetchEnd) => void): void {
+  #receive(machine: Machine, lease: UsedLease, known: Reading, ended: Ended): void {
     const world = this.#world;
     const wroteAt = machine.read();
     const { concurrency, maxFetchMs } = this.#askOf(lease);
@@ -322,15 +363,12 @@ export class Wire {
     machine.after(durationMs, () => {
       this.#running.delete(lease.id);
       const agoMs = this.#agoMs(machine, wroteAt);
-      this.leave(
-        machine,
-        reporterOf(lease),
-        { kind: 'started', agoMs, closeMs: world.oneOf(0, 1_000) },
-        known,
-      );
       const copies = world.fault(0.1) ? 2 : 1;
-      for (let n = 0; n < copies; n += 1) this.#reportResponse(machine, lease, wroteAt, durationMs);
-      ended('fetched');
+      const report = () => {
+        for (let n = 0; n < copies; n += 1) this.#reportResponse(machine, lease, wroteAt, durationMs);
+      };
+      const end = { kind: 'started', agoMs, closeMs: world.oneOf(0, 1_000) } as const;
+      this.#conclude(machine, lease, { end, report, known }, (undelivered) => ended('fetched', undelivered));
     });
   }
 
@@ -359,6 +397,11 @@ export class Wire {
 
 function reporterOf({ id: leaseId, passId }: UsedLease): Reporter {
   return { leaseId, passId };
+}
+
+/** Before the row's time is read: what passes in between makes the start look later, never earlier. */
+function sinceThen(machine: Machine, end: EntryEnd, at: ClockReading): EntryEnd {
+  return end.kind === 'started' ? { ...end, agoMs: end.agoMs + elapsedAtLeastMs(at, machine.read()) } : end;
 }
 
 function isExact({ clock }: Reading): boolean {

@@ -1,7 +1,9 @@
 /** A CrawlPage that needs one request. It asks, sleeps until its slot, passes its lease to a worker, and starts over if that fails. */
+import { REPEAT_WITHIN_MS } from '../../../src/core/gate.ts';
 import { LEAD_MS, MAX_STAY_MS } from '../../../src/core/slot-protocol.ts';
 import type { Ask, Lease, SlotAnswer } from '../../../src/throttle/index.ts';
-import type { FetchEnd, Wire } from './fetching.ts';
+import { elapsedAtMostMs } from '../../../src/worker/clocks.ts';
+import type { FetchEnd, Undelivered, Wire } from './fetching.ts';
 import type { Host, Receiver } from './host.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
@@ -143,7 +145,7 @@ export class Page implements Receiver {
     const world = this.#world;
     this.#state = 'fetching';
     if (lease.quick) {
-      this.#runTask(lease, world.serverNow);
+      this.#runTask(lease);
       return;
     }
     const inQueueMs = world.fault(0.08) ? world.between(0, 40_000) : world.between(1, 60);
@@ -161,7 +163,7 @@ export class Page implements Receiver {
   }
 
   /** Fetches within a workflow task. One that is lost with its machine, or whose completion is lost, is repeated with the same lease. */
-  #runTask(lease: Lease, scheduledAt: number): void {
+  #runTask(lease: Lease): void {
     const world = this.#world;
     if (world.serverNow >= lease.startBy) {
       // A run that was lost may still fetch.
@@ -171,25 +173,38 @@ export class Page implements Receiver {
     const machine = this.#anyMachine();
     const { run } = machine;
     const isAlive = () => machine.run === run && !machine.frozen;
-    let [over, isFetching] = [false, true];
+    // A frozen machine takes no task.
+    let [over, isFetching] = [false, !machine.frozen];
     const watch = () => {
       if (over) return;
       if (isAlive() && isFetching && !world.fault(0.2)) return world.after(TASK_TIMEOUT_MS, watch);
       over = true;
-      this.#runTask(lease, scheduledAt);
+      this.#runTask(lease);
     };
-    machine.after(Math.max(0, lease.notBefore - scheduledAt) * (1 + 5e-4), () => {
-      this.#wire.fetch(machine, lease, (end) => {
+    world.after(TASK_TIMEOUT_MS, watch);
+    if (!isFetching) return;
+    const waitMs = Math.max(0, lease.notBefore - world.serverNow) * (1 + 5e-4);
+    const usable = usableOn(
+      machine,
+      Math.min(lease.startBy, lease.notBefore + REPEAT_WITHIN_MS) - world.serverNow,
+    );
+    machine.after(waitMs, () => {
+      this.#wire.fetch(machine, lease, usable, (end, undelivered) => {
         isFetching = false;
+        // A run that was lost does not know that: it delivers its report as well.
+        if (undelivered) this.#deliver(machine, undelivered);
         world.after(world.between(1, 50), () => {
-          if (over || !isAlive() || world.fault(0.1)) return;
+          if (over || !isAlive() || this.#wire.isCutOff(machine) || world.fault(0.1)) return;
           over = true;
           if (end === 'spent') this.#giveUp(lease);
           else this.#fetched(end);
         });
       });
     });
-    world.after(TASK_TIMEOUT_MS, watch);
+  }
+
+  #deliver(step: Machine, { reporter, end, report }: Undelivered): void {
+    this.#wire.leave(step, reporter, end, report);
   }
 
   /** Nobody knows what became of the lease. */
@@ -211,11 +226,13 @@ export class Page implements Receiver {
       over = true;
       this.#giveUp(lease);
     };
+    const usable = usableOn(machine, lease.startBy - scheduledAt);
     machine.after(Math.max(0, lease.notBefore - scheduledAt) * (1 + 5e-4), () => {
-      this.#wire.fetch(machine, lease, (end) =>
+      this.#wire.fetch(machine, lease, usable, (end, undelivered) =>
         world.after(world.between(1, 50), () => {
           if (over) return;
           over = true;
+          if (undelivered) this.#deliver(this.#anyMachine(), undelivered);
           this.#fetched(end);
         }),
       );
@@ -232,4 +249,10 @@ export class Page implements Receiver {
       world.after(this.#refusals > REFUSALS_BEFORE_PAUSE ? PAUSE_MS : 0, () => this.wantSlot());
     }
   }
+}
+
+/** Whether a lease may still be used, as the machine that holds it can tell. */
+function usableOn(machine: Machine, forMs: number): () => boolean {
+  const received = machine.read();
+  return () => elapsedAtMostMs(received, machine.read()) < forMs;
 }

@@ -25,6 +25,8 @@ export interface Scenario {
   atFront: number;
   /** Part of the responses that take as long as they may. */
   slowResponses: number;
+  /** Longest time of the other responses. */
+  usualResponseMs: number;
   /** How long it takes to connect to the site. */
   connectingMs: number;
   config: ThrottleConfig;
@@ -44,7 +46,7 @@ export function simulate(scenario: Scenario, checks: Checks): Run {
   const world = new World(scenario.seed, scenario.troubleMs);
   const store = new Store(world);
   const host = new Host(world, store, scenario.config, checks);
-  const site = new Site(world, scenario.connectingMs, scenario.slowResponses);
+  const site = new Site(world, scenario.connectingMs, scenario.slowResponses, scenario.usualResponseMs);
   const wire = new Wire(world, host, store, site);
   const machines: [Machine, Machine] = [new Machine(world, true), new Machine(world, false)];
   const pages = scenario.crawls.flatMap(({ pages, ...settings }, crawl) =>
@@ -75,6 +77,8 @@ export function simulate(scenario: Scenario, checks: Checks): Run {
     () => pages[Math.floor(world.random() * pages.length)]?.leave(),
     () => world.chance(0.3) && host.terminate(),
     () => store.away(world.between(100, 20_000)),
+    () => store.cutOff(world.oneOf(...machines), world.between(1_000, 30_000)),
+    () => store.cutOff(world.oneOf(...machines), world.between(1_000, 30_000)),
   ];
   const injectFault = () => {
     if (world.calm) {

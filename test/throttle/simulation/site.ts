@@ -10,14 +10,21 @@ export class Site {
   readonly #slowPart: number;
 
   /** `slowestMs`: longest time to connect. `slowPart`: part of the responses that take as long as they may. */
-  constructor(world: World, slowestMs: number, slowPart: number) {
+  constructor(
+    world: World,
+    slowestMs: number,
+    slowPart: number,
+    private readonly usualMs: number,
+  ) {
     this.#world = world;
     this.#slowestMs = slowestMs;
     this.#slowPart = slowPart;
   }
 
   respondingMs(maxMs: number): number {
-    return this.#world.chance(this.#slowPart) ? maxMs * 0.99 : this.#world.between(5, Math.min(2_000, maxMs));
+    return this.#world.chance(this.#slowPart)
+      ? maxMs * 0.99
+      : this.#world.between(5, Math.min(this.usualMs, maxMs));
   }
 
   /** A slow site is slow every time, with some variation. */

@@ -24,6 +24,8 @@ export class Store {
   stored: StoredDomain | null = null;
   revision = 0;
   #awayUntil = 0;
+  /** Machines that cannot reach it, and until when. */
+  readonly #cutOff = new Map<Machine, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -71,6 +73,18 @@ export class Store {
     this.#awayUntil = this.#world.now + ms;
   }
 
+  cutOff(machine: Machine, ms: number): void {
+    this.#cutOff.set(machine, this.#world.now + ms);
+  }
+
+  isCutOff(machine: Machine): boolean {
+    return this.#world.now < (this.#cutOff.get(machine) ?? 0);
+  }
+
+  #isReachedBy(machine: Machine): boolean {
+    return this.#world.now >= this.#awayUntil && !this.isCutOff(machine);
+  }
+
   /** `receive` gets the answer; `fail` is called if there is none in time. */
   query<T>(machine: Machine, run: () => T, receive: (answer: T) => void, fail: () => void): void {
     const world = this.#world;
@@ -83,9 +97,9 @@ export class Store {
     const latency = () => (world.fault(0.05) ? world.between(10, 10_000) : world.between(0.1, 5));
     machine.after(STATEMENT_TIMEOUT_MS, once(fail));
     world.after(latency(), () => {
-      if (world.now < this.#awayUntil || world.fault(0.02)) return;
+      if (!this.#isReachedBy(machine) || world.fault(0.02)) return;
       const answer = run();
-      if (world.fault(0.02)) return;
+      if (!this.#isReachedBy(machine) || world.fault(0.02)) return;
       world.after(latency(), () =>
         machine.after(
           0,
