@@ -168,6 +168,8 @@ describe('no control character of a site reaches the terminal from', () => {
         {
           requests: 2,
           withinClockError: 0,
+          rulesDropped: 0,
+          rulesTooSlow: 0,
           domains: [{ domain: HOSTILE, requests: 2, tightest: gap }],
           addresses: 1,
           exemptRequests: 1,
