@@ -5,7 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { PageFault } from '../src/core/activities.ts';
+import { type PageFault, TURNED_AWAY } from '../src/core/activities.ts';
 import { causesOf, messageOf } from '../src/core/errors.ts';
 import { truncateText } from '../src/core/format.ts';
 import { isRefusedByTemporal } from '../src/temporal/connection.ts';
@@ -24,8 +24,18 @@ export interface FaultDescription {
   log: { message: string } & Record<string, unknown>;
 }
 
+const COME_AGAIN_MS = 10_000;
+
+/** This process has too much to do: the step is tried again, here or elsewhere, however often that takes. */
+export function comeAgain(message: string): ApplicationFailure {
+  const nonRetryable = Context.current().info.isLocal;
+  const nextRetryDelay = COME_AGAIN_MS * (1 + Math.random());
+  return ApplicationFailure.create({ message, type: TURNED_AWAY, nonRetryable, nextRetryDelay });
+}
+
 export function toPageFault(deps: Deps, error: unknown, { stage, sentence, log }: FaultDescription): unknown {
-  const isDecided = error instanceof ApplicationFailure && error.nonRetryable === true;
+  const isDecided =
+    error instanceof ApplicationFailure && (error.nonRetryable === true || error.type === TURNED_AWAY);
   if (isDecided || isTransient(deps, error)) return error;
   const { message, ...fields } = log;
   deps.log.error({ ...fields, err: error }, message);

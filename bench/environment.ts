@@ -62,12 +62,12 @@ export const log = (message: string): void => console.error(message);
 
 /**
  * `settings`: in addition to those of every benchmark, or instead of them. `production`: with a Temporal server as in production
- * instead of the embedded one.
+ * instead of the embedded one. `addressOf`: of the hosts of `crawl`, by their numbers; unset: all are at one.
  */
 export async function withEnvironment(
   work: (environment: BenchEnvironment) => Promise<void>,
   settings: Record<string, unknown> = {},
-  { production = false } = {},
+  { production = false, addressOf }: { production?: boolean; addressOf?: (host: number) => string } = {},
 ): Promise<void> {
   // Before a worker installs its own: its log would mix with the results.
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
@@ -102,7 +102,7 @@ export async function withEnvironment(
       db,
       start,
       async crawl(crawlId, pagesOf, input, isDone) {
-        const web = await startPlainWeb(crawlId, pagesOf);
+        const web = await startPlainWeb(crawlId, pagesOf, addressOf);
         const began = performance.now();
         const handle = await start(crawlId, { seeds: web.seeds, resolve: web.resolve, ...input });
         if (isDone !== undefined) {

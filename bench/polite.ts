@@ -1,12 +1,15 @@
 /**
- * `npm run bench -- polite [--hosts 40]`: compares a polite crawl with its lower bound. The requests to a host take at least (requests - 1) delays, and a crawl of
- * many hosts takes at least as long as its largest host. Also measures whether a huge host slows down small ones.
+ * `npm run bench -- polite [--hosts 40] [--addresses]`: compares a polite crawl with its lower bound. The requests to a host take at
+ * least (requests - 1) delays, and a crawl of many hosts takes at least as long as its largest host. Also measures whether a huge
+ * host slows down small ones. `--addresses`: each host has an address of its own, and the limits per address apply as on the web: the
+ * difference is what they cost. Without it this machine is exempt from them, as it is by default.
  */
 
 import { parseArgs } from 'node:util';
-import { BadInput } from '../src/core/errors.ts';
+import { BadInput, messageOf } from '../src/core/errors.ts';
 import { countEvents } from './count-events.ts';
 import { type BenchEnvironment, type CrawlRun, log, verifyCrawls, withEnvironment } from './environment.ts';
+import { loopbackAddress } from './loopback.ts';
 import { MachineLoad } from './machine-load.ts';
 import type { PlainWeb } from './plain-web.ts';
 import { checkResult, median, medianOf, printResult } from './results.ts';
@@ -28,13 +31,16 @@ const SMALL = { hosts: 30, pages: 5 };
 const SMALL_DONE_MS = 10_000;
 const TURNS = 5;
 
+/** Of all 127.0.0.0/8, apart from those of other benchmarks. */
+const NETWORK = 3;
+
 /** How much closer together requests may arrive than they are sent, on a machine that is half busy. */
 const ARRIVAL_MARGIN_MS = 5;
 
 /** With another number of hosts, only the efficiency is measured. */
 export async function polite(...args: string[]): Promise<void> {
-  const hosts = readHosts(args);
-  await withEnvironment(async (environment) => {
+  const { hosts, addresses } = readOptions(args);
+  const work = async (environment: BenchEnvironment): Promise<void> => {
     await environment.addWorker();
     await efficiency(environment, hosts);
     if (hosts === HOSTS) await fairness(environment);
@@ -45,13 +51,25 @@ export async function polite(...args: string[]): Promise<void> {
       { atMost: 0 },
       { digits: 0, remark: `of ${requests} requests` },
     );
-  });
+  };
+  if (!addresses) return withEnvironment(work);
+  const addressOf = (host: number): string => loopbackAddress(NETWORK, host);
+  return withEnvironment(work, { address: { exempt: [] } }, { addressOf });
 }
 
-function readHosts(args: string[]): number {
-  const { values } = parseArgs({ args, options: { hosts: { type: 'string', default: String(HOSTS) } } });
+function readOptions(args: string[]): { hosts: number; addresses: boolean } {
+  const options = {
+    hosts: { type: 'string', default: String(HOSTS) },
+    addresses: { type: 'boolean', default: false },
+  } as const;
+  let values: { hosts: string; addresses: boolean };
+  try {
+    ({ values } = parseArgs({ args, options }));
+  } catch (error) {
+    throw new BadInput(messageOf(error));
+  }
   const hosts = Number(values.hosts);
-  if (EFFICIENCY.has(hosts)) return hosts;
+  if (EFFICIENCY.has(hosts)) return { hosts, addresses: values.addresses };
   throw new BadInput(`--hosts must be one of ${[...EFFICIENCY.keys()].join(', ')}, not "${values.hosts}".`);
 }
 

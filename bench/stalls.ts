@@ -8,6 +8,7 @@ import { diffRobots } from '../src/reports/robots-diff.ts';
 import { parseRobots, readDirectives, readRobotsResponse } from '../src/robots/index.ts';
 import { readSitemap } from '../src/sitemaps/index.ts';
 import { inScope, NO_RULES, normaliseUrl } from '../src/urls/index.ts';
+import { prove, type Records } from '../src/verify/index.ts';
 import { CJK, fill, hostileDocuments, ROBOTS_OF_WILDCARDS } from './hostile-documents.ts';
 import { withRecordedPages } from './recorded-pages.ts';
 import { checkResult } from './results.ts';
@@ -50,6 +51,7 @@ export async function stalls(): Promise<void> {
     'robots.txt of line ends': robots('\r'.repeat(512_000)),
     'two versions, other lines': () => diffRobots(fill('a#\n', 50_000), fill('b#\n', 50_000)),
     'two versions, line ends': () => diffRobots('\n'.repeat(500_000), '\n'.repeat(499_999)),
+    'a proof by slow rules': proofBySlowRules(),
     'robots.txt of sitemaps': robots(fill(`sitemap: http://${CJK.slice(0, 60)}.org/#\n`, 250_000)),
   };
   await check(constructs);
@@ -91,6 +93,40 @@ function robots(lines: string | Buffer): () => void {
     rules.check(`http://example.test/${'~'.repeat(1_900)}`);
     return void rules.sitemaps;
   };
+}
+
+/** Rules just below the bound, for each of the requests that a proof judges by them. */
+function proofBySlowRules(): () => Promise<unknown> {
+  const stored = {
+    origin: 'http://example.test',
+    body: fill('allow:/*a*a*a*b#\n', 34_000, 'user-agent: *\n'),
+    storedAtMs: 0,
+    maxCrawlDelayMs: 0,
+  };
+  const each = async function* <T>(...values: T[]) {
+    yield* values;
+  };
+  const requests = Array.from({ length: 100 }, (_, n) => ({
+    leaseId: `${n}`,
+    domain: 'example.test',
+    crawlId: 'crawl',
+    url: `http://example.test/${'a'.repeat(300)}${n}`,
+    isRobots: false,
+    startedAtMs: 1_000 * n,
+    startedErrorMs: 0,
+    minGapMs: 1_000,
+    allowedBy: { rulesId: '1', agent: 'Amble' },
+  }));
+  const records: Records = {
+    domains: () => each('example.test'),
+    requests: () => each(...requests),
+    rules: async () => stored,
+    politeness: async () => null,
+    addressBlocks: () => each(),
+    sentTo: () => each(),
+    excessAttempts: () => each(),
+  };
+  return () => prove(records, () => true, { maxRulesMs: 500 });
 }
 
 function responseOf(body: Buffer): ResponseExchange {

@@ -1,7 +1,7 @@
 /** How workflows run a step: quick and cheap while the database answers, patient when it does not. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
-import type { Activities } from '../src/core/activities.ts';
+import { type Activities, TURNED_AWAY } from '../src/core/activities.ts';
 import { truncateSummary } from '../src/core/format.ts';
 import { localSteps, onStepQueue, regularSteps } from './proxies.ts';
 
@@ -36,7 +36,8 @@ export async function runRegularStep<S extends StepName>(
 
 /** The step has decided, and would decide the same again. */
 function isNonRetryable(error: unknown): boolean {
-  return failureOf(error)?.nonRetryable === true;
+  const failure = failureOf(error);
+  return failure?.nonRetryable === true && failure.type !== TURNED_AWAY;
 }
 
 /** What the activity itself threw; null: it failed in another way. Only a regular activity's failure is wrapped. */

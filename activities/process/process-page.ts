@@ -4,10 +4,16 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Activities, ProcessInput } from '../../src/core/activities.ts';
 import type { StoredBody } from '../../src/core/attempt.ts';
 import { messageOf } from '../../src/core/errors.ts';
-import { type DocumentSource, type Parse, type ParsedDocument, ParseError } from '../../src/html/index.ts';
+import {
+  type DocumentSource,
+  type Parse,
+  type ParsedDocument,
+  ParseError,
+  TooManyWaitingError,
+} from '../../src/html/index.ts';
 import { productToken } from '../../src/http/index.ts';
 import type { Deps } from '../deps.ts';
-import { toPageFault } from '../errors.ts';
+import { comeAgain, toPageFault } from '../errors.ts';
 import { persistOrFault, type StoredDocument } from './persist-page.ts';
 
 const FAULT_SENTENCE = 'The page could not be parsed';
@@ -69,6 +75,8 @@ async function parseOrGiveUp(
     // The time of a local activity is up, or the worker stops. Not the signal's own reason, which would look like a
     // cancellation of the page.
     if (signal.aborted) throw ApplicationFailure.retryable(`Parsing was aborted: ${reason}`, 'Aborted');
+    // Nothing is wrong with the page, however often this happens, and meanwhile it must not hold a place of the step queue.
+    if (error instanceof TooManyWaitingError) throw comeAgain(reason);
     if (!(error instanceof ParseError)) throw error;
     throw ApplicationFailure.nonRetryable(`${FAULT_SENTENCE}: ${reason}`, 'ParseFault');
   }

@@ -8,7 +8,7 @@ import { assertStorable, isPlainObject, type Layer, mergeLayers, parseLayers } f
 import { whyRulesUnusable } from './policies.ts';
 import { type AmbleConfig, configSchema, DEFAULTS, toConfig } from './schema.ts';
 import { parseTuning, type Tuning, type TuningChanges } from './tuning.ts';
-import { NONE } from './values.ts';
+import { assertHarmless } from './unnamed-file.ts';
 
 const CONFIG_FILE = 'amble.config.json';
 
@@ -29,7 +29,7 @@ export interface ConfigSources {
 export function loadConfig({ env, cwd, flags = {}, tuning }: ConfigSources): AmbleConfig {
   const { config: file = env[CONFIG_FILE_ENV] || undefined, ...values } = flags;
   const profile = readTemporalProfile(env);
-  const layers: Layer[] = [
+  const layers: [Layer, Layer, Layer, ...Layer[]] = [
     { values, nameOf: flagName },
     { values: fromEnvironment(env), nameOf: envNameOf },
     fromFile(file, cwd),
@@ -37,6 +37,11 @@ export function loadConfig({ env, cwd, flags = {}, tuning }: ConfigSources): Amb
     { values: DEFAULTS, nameOf: (path) => `the default of "${path.join('.')}"` },
   ];
   for (const layer of layers) assertStorable(layer);
+  const [flagLayer, environment, { values: inFile }] = layers;
+  if (file === undefined) {
+    const nearer = mergeLayers([flagLayer, environment]);
+    assertHarmless(inFile, { nearer, profile, file: CONFIG_FILE, cwd });
+  }
   // Amble's own server would be used, and the settings meant for another one ignored.
   if (profile.secured && mergeLayers(layers.slice(0, -1)).temporalAddress === undefined)
     throw new BadInput(
@@ -129,16 +134,7 @@ function fromFile(named: unknown, cwd: string): Layer {
   if (content === undefined) return { values: {}, nameOf };
   const values = parseJson(content, file);
   if (!isPlainObject(values)) throw new BadInput(`${file} must hold one JSON object of settings.`);
-  if (named === undefined) refusePrograms(values);
   return { values, nameOf };
-}
-
-/** Whoever clones a repository and starts Amble in it must not run a program that the repository names. */
-function refusePrograms({ temporalBinary = null }: Record<string, unknown>): void {
-  if (temporalBinary === null || temporalBinary === NONE) return;
-  throw new BadInput(
-    `"temporalBinary" in ${CONFIG_FILE} names a program to run, which a file that merely lies in the working directory may not: set AMBLE_TEMPORAL_BINARY, or name the file with --config or ${CONFIG_FILE_ENV}.`,
-  );
 }
 
 function readIfPresent(path: string, file: string, required: boolean): string | undefined {

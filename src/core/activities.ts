@@ -173,6 +173,12 @@ export interface PageSummary {
  */
 export type PageFault = 'ParseFault' | 'RecordFault' | 'SlotFault';
 
+/**
+ * The type of the failure of a step for which its worker has no place now. A local activity is not retried, because it would occupy a
+ * place meanwhile: the step goes on as a regular one.
+ */
+export const TURNED_AWAY = 'TurnedAway';
+
 export interface SitemapInput {
   crawlId: string;
   pageId: string;

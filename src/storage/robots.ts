@@ -1,6 +1,7 @@
 /** The stored robots.txt of each origin, and the claim of the page that is fetching it. */
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
+import { surplusVersions } from './kept-rules.ts';
 
 export type StoredRobots =
   /** Rules to apply. `hasText` false: the origin has no robots.txt, so everything is allowed. */
@@ -134,8 +135,8 @@ export async function extendRobotsClaim(db: Database, origin: string, claimMs: n
 }
 
 /**
- * If the rules or the limit of the Crawl-delay have changed, the old rules are kept too: they prove that each request was allowed
- * when it was sent.
+ * If the rules or the limit of the Crawl-delay have changed, the old rules are kept too, up to a limit: they prove that each request
+ * was allowed when it was sent.
  */
 export async function saveRobotsRules(
   db: Database,
@@ -157,7 +158,9 @@ export async function saveRobotsRules(
     new AS (
       INSERT INTO robots_rules (origin, body, max_crawl_delay_ms)
       SELECT ${origin}, ${body}, ${maxCrawlDelayMs}::int WHERE NOT EXISTS (SELECT 1 FROM same)
-      RETURNING id)
+      RETURNING id),
+    dropped AS (
+      DELETE FROM robots_rules WHERE EXISTS (SELECT FROM new) AND id IN (${surplusVersions(origin, body)}))
     UPDATE robots SET body = ${body}, rules_id = (SELECT id FROM same UNION ALL SELECT id FROM new),
       domain = ${rules.domain}, product_token = ${rules.agent}, status_code = ${rules.statusCode}::int, error = NULL, fetched_at = now(),
       fresh_until = now() + ${rules.freshMs} * interval '1 millisecond', failures = 0, failing_since = NULL,

@@ -34,6 +34,8 @@ export interface TemporalProfile {
   namespace?: string;
   /** TLS or an API key is configured. */
   secured: boolean;
+  /** An API key, a client certificate or metadata, which the server would get. */
+  hasSecrets: boolean;
   /** `keyFile` has the API key; null: the profile or the environment has it, if there is one. */
   access(keyFile: string | null, rereading?: { intervalMs: number }): TemporalAccess;
 }
@@ -61,6 +63,11 @@ export function readTemporalProfile(environment: Environment): TemporalProfile {
     ...(address !== undefined && { address }),
     ...(namespace !== undefined && { namespace }),
     secured: profile.tls !== undefined || profile.apiKey !== undefined,
+    hasSecrets:
+      profile.apiKey !== undefined ||
+      profile.tls?.clientCert !== undefined ||
+      profile.tls?.clientKey !== undefined ||
+      Object.keys(profile.grpcMeta ?? {}).length > 0,
     access(keyFile, rereading) {
       const { tls, ...rest } = profile;
       const readKey = (from: ClientConfigProfile): string | undefined =>

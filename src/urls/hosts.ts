@@ -1,4 +1,5 @@
 /** The origin, politeness key and site of a normalised URL. */
+import ipaddr from 'ipaddr.js';
 import { parse } from 'tldts';
 
 export type PolitenessUnit = 'host' | 'site';
@@ -32,8 +33,10 @@ export function siteOf(hostname: string): string {
 /**
  * What counts as one site where sites must not take more than their share, of hosts, fetch slots, memory or turns. Names without a
  * known suffix share their last two labels, as the list itself says: the suffix may be newer than our copy of the list, and
- * wildcard DNS works under any.
+ * wildcard DNS works under any. An IPv6 address counts by its /64, which is the least that one customer has.
  */
 export function zoneOf(hostname: string): string {
+  if (hostname.startsWith('['))
+    return `${ipaddr.IPv6.networkAddressFromCIDR(`${hostname.slice(1, -1)}/64`)}/64`;
   return parse(hostname, { allowPrivateDomains: true }).domain ?? hostname;
 }

@@ -2,10 +2,10 @@
  * The proof of politeness: reads the records and judges them again, independently of the throttle. Requests are streamed domain by
  * domain. Only a summary of each domain and the first violations are kept.
  */
-import { LRUCache } from 'lru-cache';
+import { LoopTurn } from '../core/in-turns.ts';
 import { AddressJudge } from './addresses.ts';
 import { CrawlDelays, gapBetween, isTooShort, isWithinClockError, tighterOf } from './gaps.ts';
-import { type ParsedRules, parseRules, whyDisallowed } from './rules.ts';
+import { type ParsedRules, RulesJudge } from './rules.ts';
 import type {
   DomainProof,
   ExcessAttempts,
@@ -24,7 +24,8 @@ export interface Records {
   domains(): AsyncIterable<string>;
   /** Every request to the domain, of any crawl, ordered by start. */
   requests(domain: string): AsyncIterable<RecordedRequest>;
-  rules(id: string): Promise<StoredRules | null>;
+  /** dropped: the origin of this URL has had so many versions that the old ones are not kept. null: they are not on record. */
+  rules(id: string, url: string): Promise<StoredRules | 'dropped' | null>;
   /** From the crawl's settings. null: the crawl is not on record. */
   politeness(crawlId: string, domain: string): Promise<RequestedPoliteness | null>;
   /** Blocks of addresses to which the crawls in question sent a request. */
@@ -38,17 +39,20 @@ export interface Records {
 /** A broken throttle would cause millions. */
 const MAX_LISTED_VIOLATIONS = 1_000;
 
-/** Each may have 500 KiB. */
-const MAX_CACHED_RULES = 64;
-
-/** `isConcerned`: the request belongs to a crawl in question. A gap is judged if this is true of either end. */
+/**
+ * `isConcerned`: the request belongs to a crawl in question. A gap is judged if this is true of either end. `maxRulesMs`: how long
+ * rules may be evaluated in all; the remaining requests are counted as not judged by them.
+ */
 export async function prove(
   records: Records,
   isConcerned: (request: Pick<RecordedRequest, 'crawlId'>) => boolean,
+  { maxRulesMs = Number.POSITIVE_INFINITY }: { maxRulesMs?: number } = {},
 ): Promise<Proof> {
   const proof: Proof = {
     requests: 0,
     withinClockError: 0,
+    rulesDropped: 0,
+    rulesTooSlow: 0,
     domains: [],
     addresses: 0,
     exemptRequests: 0,
@@ -59,12 +63,14 @@ export async function prove(
     proof.violationCount += 1;
     if (proof.violations.length < MAX_LISTED_VIOLATIONS) proof.violations.push(violation);
   };
-  const rulesOf = createRulesReader(records);
+  const judge = new RulesJudge((id, url) => records.rules(id, url), maxRulesMs);
+  const turn = new LoopTurn();
   for await (const domain of records.domains()) {
     const proven: DomainProof = { domain, requests: 0, tightest: null };
     const crawlDelays = new CrawlDelays();
     let before: RecordedRequest | null = null;
     for await (const request of records.requests(domain)) {
+      if (turn.isOver()) await turn.next();
       crawlDelays.observe(request);
       const gap: Gap | null = before && gapBetween(before, request);
       if (gap !== null && (isConcerned(gap.before) || isConcerned(gap.after))) {
@@ -73,7 +79,7 @@ export async function prove(
         if (isWithinClockError(gap)) proof.withinClockError += 1;
         // The throttle recorded the gap in force. robots.txt and the crawl's settings below check the throttle itself.
         const concurrency = await concurrencyDuring(records, gap);
-        const requiredMs = crawlDelays.requiredGapMs(gap, await rulesOf(request), concurrency);
+        const requiredMs = crawlDelays.requiredGapMs(gap, await knownRules(judge, request), concurrency);
         if (requiredMs !== null && gap.gapMs < requiredMs)
           report({ kind: 'crawl-delay', domain, ...gap, requiredMs });
       }
@@ -83,8 +89,10 @@ export async function prove(
       const requested = await records.politeness(request.crawlId, domain);
       if (requested !== null && request.minGapMs < requested.minGapMs)
         report({ kind: 'granted', domain, request, requiredMs: requested.minGapMs });
-      const why = whyDisallowed(request, await rulesOf(request));
-      if (why !== null) report({ kind: 'disallowed', domain, request, why });
+      const verdict = await judge.judge(request);
+      if (verdict.kind === 'disallowed') report({ kind: 'disallowed', domain, request, why: verdict.why });
+      if (verdict.kind === 'dropped') proof.rulesDropped += 1;
+      if (verdict.kind === 'too-slow') proof.rulesTooSlow += 1;
     }
     proof.requests += proven.requests;
     proof.domains.push(proven);
@@ -100,10 +108,12 @@ async function proveAddresses(
   proof: Proof,
   report: (violation: Violation) => void,
 ): Promise<void> {
+  const turn = new LoopTurn();
   for await (const block of records.addressBlocks()) {
     const judge = new AddressJudge();
     let isLimited = false;
     for await (const request of records.sentTo(block)) {
+      if (turn.isOver()) await turn.next();
       for (const violation of judge.judge(request)) {
         const requests = violation.kind === 'address-gap' ? [violation.before, request] : [request];
         if (requests.some(isConcerned)) report(violation);
@@ -125,18 +135,7 @@ async function concurrencyDuring(records: Records, { before, after }: Gap): Prom
   return Math.min(...limits);
 }
 
-function createRulesReader(records: Records): (request: RecordedRequest) => Promise<ParsedRules | null> {
-  const cache = new LRUCache<string, Promise<ParsedRules | null>>({ max: MAX_CACHED_RULES });
-  const read = async (rulesId: string, agent: string): Promise<ParsedRules | null> => {
-    const stored = await records.rules(rulesId);
-    return stored && parseRules(stored, agent);
-  };
-  return async ({ allowedBy }) => {
-    if (allowedBy === null) return null;
-    const { rulesId, agent } = allowedBy;
-    const key = `${rulesId} ${agent}`;
-    const rules = cache.get(key) ?? read(rulesId, agent);
-    cache.set(key, rules);
-    return rules;
-  };
+async function knownRules(judge: RulesJudge, request: RecordedRequest): Promise<ParsedRules | null> {
+  const rules = await judge.rulesOf(request);
+  return typeof rules === 'string' ? null : rules;
 }

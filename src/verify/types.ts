@@ -97,6 +97,10 @@ export interface Proof {
   requests: number;
   /** Gaps that are long enough by the recorded starts, but not if the clocks' whole possible error is subtracted. */
   withinClockError: number;
+  /** Requests that were not judged by their robots.txt: the site has changed it so often that this version is no longer kept. */
+  rulesDropped: number;
+  /** ... or its rules took too long to evaluate. */
+  rulesTooSlow: number;
   domains: DomainProof[];
   /** Addresses with limits that were checked. IPv6 addresses count by their /64 network. */
   addresses: number;

@@ -86,7 +86,8 @@ export class AddressLimiter {
         await delay(BUSY_RETRY_MS, undefined, { signal });
         continue;
       }
-      await delay(Math.ceil(turn.waitMs) + 1, undefined, { signal });
+      // Usually the address is free, and a timer takes a millisecond at least.
+      if (turn.waitMs > 0) await delay(Math.ceil(turn.waitMs) + 1, undefined, { signal });
       if (!begin()) return false;
       if (turn.isNow()) return true;
       windowMs = Math.min(2 * windowMs, MAX_WINDOW_MS);

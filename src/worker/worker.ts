@@ -14,7 +14,7 @@ import { sendReleases } from '../../activities/slot/throttle-client.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
 import type { Labels } from '../core/page-input.ts';
-import { createParser } from '../html/index.ts';
+import { createParser, loadDetector } from '../html/index.ts';
 import { BodyMemory, createAgentPool } from '../http/index.ts';
 import { createRobotsRulesCache } from '../robots/index.ts';
 import { type CrawlRecord, readCrawl } from '../storage/crawls.ts';
@@ -221,6 +221,8 @@ export async function startWorker({
     },
   ];
   const selected = onlyThrottles ? options.slice(-1) : options;
+  // With the first page it would hold up the fetches that have begun.
+  if (!onlyThrottles) await loadDetector();
   const workers = await Promise.all(selected.map((worker) => Worker.create(worker)));
   await warnIfNotCurrent(client, config.buildId, log);
   const running = workers.map((worker) => ({ worker, ended: worker.run() }));

@@ -14,6 +14,8 @@ const domains = Array.from({ length: 60 }, (_, n): DomainProof => {
 const proof: Proof = {
   requests: 120,
   withinClockError: 0,
+  rulesDropped: 0,
+  rulesTooSlow: 0,
   domains,
   addresses: 3,
   exemptRequests: 0,

@@ -1,11 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
 import { renderCrawl, renderCrawls, renderSummary } from '../../src/cli/render/crawl.ts';
 import { renderDomain, renderDomains } from '../../src/cli/render/domain.ts';
+import { renderHealth } from '../../src/cli/render/health.ts';
+import {
+  renderExcludePreview,
+  renderOrders,
+  renderRetryPreview,
+  renderStop,
+} from '../../src/cli/render/orders.ts';
 import { renderPageReport } from '../../src/cli/render/page.ts';
 import { createDisplay } from '../../src/cli/render/progress-display.ts';
 import { renderProof } from '../../src/cli/render/proof.ts';
 import { renderTable } from '../../src/cli/render/text.ts';
 import { writeErr, writeOut, writeOutAll } from '../../src/cli/terminal.ts';
+import type { RecordedOrder } from '../../src/storage/orders.ts';
 import { newThrottle, toStoredDomain, view } from '../../src/throttle/index.ts';
 import { readSources } from '../architecture/sources.ts';
 import { CONFIG } from '../throttle/support.ts';
@@ -143,6 +152,52 @@ describe('no control character of a site reaches the terminal from', () => {
     requiredMs: 1_000,
   };
 
+  const order: RecordedOrder = {
+    id: 'order',
+    givenAt: NOW,
+    kind: 'exclude',
+    crawlId: HOSTILE,
+    domain: null,
+    channel: 'api',
+    by: HOSTILE,
+    reason: HOSTILE,
+    effect: HOSTILE,
+  };
+  const health = {
+    ...{ postgresError: HOSTILE, temporalError: HOSTILE, clockOffsetMs: 0, databaseBytes: 0, stop: order },
+    contentStore: { name: HOSTILE, isBucket: false, error: HOSTILE, freeBytes: 0, sizeBytes: 0 },
+    workers: [
+      {
+        ...{
+          identity: HOSTILE,
+          startedAt: NOW,
+          seenAt: NOW,
+          clockOffsetMs: 0,
+          openFetches: 0,
+          waitingFetches: 0,
+        },
+        ...{ eventLoopLagMs: 0, unavailable: [HOSTILE] },
+      },
+    ],
+    backlog: [{ queue: HOSTILE, tasks: 1, oldestMs: 1 }],
+    crawls: [
+      { id: HOSTILE, status: 'Running' as const, open: 1, due: 1, lastDoneAt: NOW, waitsFor: HOSTILE },
+    ],
+    findings: [{ level: 'bad' as const, what: HOSTILE, cure: HOSTILE }],
+  };
+
+  test.each([
+    ['a command', [`crawl${HOSTILE}`]],
+    ['an option', ['status', `--${HOSTILE}`]],
+    ['a value', ['export', 'a', '--format', HOSTILE]],
+    ['an argument', ['status', 'a', HOSTILE]],
+  ])('the error for %s that does not exist', async (_, args) => {
+    const program = buildProgram(() => {});
+    await expect(program.parseAsync(['node', 'amble', ...args])).rejects.toThrow();
+    expect(withoutLineBreaks(1)).not.toMatch(CONTROL);
+    expect(written).toMatch(/^amble: /);
+  });
+
   test.each<[string, string[]]>([
     ['amble crawl and cancel', renderSummary(progress)],
     ['amble status', renderCrawls([{ progress: { ...progress, crawl: HOSTILE }, work }])],
@@ -160,6 +215,14 @@ describe('no control character of a site reaches the terminal from', () => {
       ),
     ],
     ['amble page', renderPageReport(page, { slot: null, domain: null, work }, NOW)],
+    ['amble orders', renderOrders([order], NOW)],
+    ['amble up while everything is stopped', [renderStop(order, NOW)]],
+    [
+      'amble exclude --preview',
+      renderExcludePreview({ matching: 1, compared: 1, pending: 1, examples: [url] }),
+    ],
+    ['amble retry --preview', renderRetryPreview(HOSTILE, { pages: 1, samples: [{ url, reason: HOSTILE }] })],
+    ['amble doctor', renderHealth(health, NOW)],
     ['amble domain', renderDomains(domains, NOW)],
     ['amble domain of a running throttle', renderDomain({ domain: HOSTILE, live, known: null }, NOW)],
     [
@@ -168,6 +231,8 @@ describe('no control character of a site reaches the terminal from', () => {
         {
           requests: 2,
           withinClockError: 0,
+          rulesDropped: 0,
+          rulesTooSlow: 0,
           domains: [{ domain: HOSTILE, requests: 2, tightest: gap }],
           addresses: 1,
           exemptRequests: 1,

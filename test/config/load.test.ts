@@ -421,21 +421,40 @@ test('a text that can never be stored is refused with its source', () => {
   );
 });
 
-describe('a program to run', () => {
-  test('is not taken from a file that merely lies in the working directory', () => {
-    writeConfig({ temporalBinary: './evil' });
-    expect(refusal()).toMatch(
-      /^"temporalBinary" in amble\.config\.json names a program .* set AMBLE_TEMPORAL_BINARY/,
-    );
-    expect(refusal({ AMBLE_TEMPORAL_BINARY: '/usr/bin/temporal' })).toMatch(/^"temporalBinary" in amble/);
+describe('a file that merely lies in the working directory', () => {
+  test.each([
+    [
+      { temporalBinary: './evil' },
+      /^"temporalBinary" in amble\.config\.json names a program .* set AMBLE_TEMPORAL_BINARY, or/,
+    ],
+    [
+      { temporalApiKeyFile: '.ssh/id' },
+      /^"temporalApiKeyFile" in amble\.config\.json names .* set AMBLE_TEMPORAL_API_KEY_FILE, or/,
+    ],
+    [{ home: '../elsewhere' }, /^"home" in amble\.config\.json is outside .* set AMBLE_HOME, or/],
+    [{ home: '/var/lib/amble' }, /^"home" in amble\.config\.json is outside/],
+    [{ home: 'data/../..' }, /^"home" in amble\.config\.json is outside/],
+  ])('may not set %o', (settings, sentence) => {
+    writeConfig(settings);
+    expect(refusal()).toMatch(sentence);
+    // It would be taken if the variable were unset later, or in another shell.
+    expect(refusal({ AMBLE_TEMPORAL_BINARY: 'temporal', AMBLE_HOME: 'home' })).toMatch(sentence);
   });
 
-  test('is taken from a file that was named, and from the environment', () => {
-    writeConfig({ temporalBinary: './temporal' });
-    const expected = join(cwd, 'temporal');
-    expect(load({}, { config: 'amble.config.json' }).temporalBinary).toBe(expected);
-    expect(load({ AMBLE_CONFIG: 'amble.config.json' }).temporalBinary).toBe(expected);
-    writeConfig({ temporalBinary: 'none' });
-    expect(load({ AMBLE_TEMPORAL_BINARY: './temporal' }).temporalBinary).toBe(expected);
+  test.each([
+    { home: 'data/amble' },
+    { home: '.' },
+    { home: '..data' },
+    { temporalBinary: 'none', temporalApiKeyFile: null },
+  ])('may set %o', (settings) => {
+    writeConfig(settings);
+    expect(load().home).toBe(join(cwd, settings.home ?? '.amble'));
+  });
+
+  test('may set anything if it was named', () => {
+    writeConfig({ temporalBinary: './temporal', home: '../elsewhere' });
+    const expected = { temporalBinary: join(cwd, 'temporal'), home: join(cwd, '../elsewhere') };
+    expect(load({}, { config: 'amble.config.json' })).toMatchObject(expected);
+    expect(load({ AMBLE_CONFIG: 'amble.config.json' })).toMatchObject(expected);
   });
 });

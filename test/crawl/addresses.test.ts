@@ -11,9 +11,25 @@ const NAMES = Array.from({ length: 6 }, (_, n) => `name${n}`);
 
 let amble: Amble;
 let web: TestWeb;
+/** At an address that is not exempt. */
+let turns = 0;
 
 beforeAll(async () => {
-  amble = await startAmble({ address: { gap: `${GAP_MS}ms`, maxOpen: 3, exempt: [] } });
+  amble = await startAmble(
+    { address: { gap: `${GAP_MS}ms`, maxOpen: 3, exempt: [] } },
+    undefined,
+    undefined,
+    (deps) => {
+      const { addresses } = deps;
+      const takeTurn = addresses.takeTurn.bind(addresses);
+      addresses.takeTurn = async (...args) => {
+        const isTurn = await takeTurn(...args);
+        if (isTurn) turns += 1;
+        return isTurn;
+      };
+      return deps;
+    },
+  );
   const site = flatSite(2, (path) => (path === '/2' ? { body: 'slow', afterMs: 1_500 } : undefined));
   web = await startWeb(Object.fromEntries(NAMES.map((name): [string, Site] => [name, site])));
 });
@@ -46,4 +62,36 @@ describe('six host names on one address', () => {
     const open = async () => (await amble.db.addressBlock.findFirstOrThrow()).openRequests;
     await expect.poll(open, { timeout: 10_000 }).toEqual({});
   });
+});
+
+it('every request takes a turn at its address, also for a robots.txt that is redirected, and for a sitemap', async () => {
+  const before = turns;
+  const text = (body: string) => ({ body, headers: { 'content-type': 'text/plain' } });
+  const other = await startWeb({
+    moved: (path) =>
+      ({
+        '/robots.txt': { status: 302, headers: { location: other.url('target', '/robots.txt') } },
+        '/sitemap.xml': text(other.url('moved', '/listed')),
+        '/': { body: 'front page' },
+        '/listed': { body: 'listed' },
+      })[path],
+    target: () => text(`Sitemap: ${other.url('moved', '/sitemap.xml')}`),
+  });
+  try {
+    const { pages } = await amble.crawl({ seeds: [other.url('moved')], ...other.network, sitemaps: true });
+    expect(pages).toMatchObject({ Fetched: expect.any(Number) });
+    const asked = other.arrivals.map(({ host, path }) => host + path);
+    expect(asked).toEqual(
+      expect.arrayContaining([
+        'moved/robots.txt',
+        'target/robots.txt',
+        'moved/sitemap.xml',
+        'moved/',
+        'moved/listed',
+      ]),
+    );
+    expect(turns - before).toBe(asked.length);
+  } finally {
+    await other.stop();
+  }
 });

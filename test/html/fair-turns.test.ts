@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createFairTurns, TurnOrder } from '../../src/html/fair-turns.ts';
+import {
+  createFairTurns,
+  MAX_WAITING_DOCUMENTS,
+  TooManyWaitingError,
+  TurnOrder,
+} from '../../src/html/fair-turns.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -71,6 +76,53 @@ describe('the next turn', () => {
     for (let i = 0; i <= 10_000; i += 1) order.charge(`${i}.test`, SECOND, i);
     expect(order.usedMs('0.test', 10_000)).toBe(0);
     expect(order.usedMs('10000.test', 10_000)).toBe(SECOND);
+  });
+});
+
+describe('waiting for a turn', () => {
+  const many = (count: number, siteOf: (n: number) => string) =>
+    Array.from({ length: count }, (_, n): [string, string] => [siteOf(n), `${n}`]);
+
+  test('is for a bounded number of documents of one site', () => {
+    const order = orderOf(many(MAX_WAITING_DOCUMENTS.site, () => 'slow.test'));
+    expect(order.makeRoom('slow.test', 0)).toEqual({ ok: false });
+    expect(order.makeRoom('honest.test', 0)).toEqual({ ok: true, givesWay: undefined });
+  });
+
+  test('is ended for a site that has used more time, if too many wait', () => {
+    const order = orderOf(many(MAX_WAITING_DOCUMENTS.all, (n) => `slow${n % 25}.test`));
+    order.charge('slow24.test', 30 * SECOND, 0);
+    expect(order.makeRoom('honest.test', 0)).toEqual({ ok: true, givesWay: '24' });
+    order.add('honest.test', 'first');
+    order.charge('slow7.test', 30 * SECOND, 0);
+    expect(order.makeRoom('honest.test', 0)).toEqual({ ok: true, givesWay: '32' });
+  });
+
+  test('is not for a site that has used the most time itself, if too many wait', () => {
+    const order = orderOf(many(MAX_WAITING_DOCUMENTS.all, (n) => `site${n}.test`));
+    order.charge('slow.test', 30 * SECOND, 0);
+    expect(order.makeRoom('slow.test', 0)).toEqual({ ok: false });
+  });
+
+  test('of very many slow documents leaves room for an honest one', async () => {
+    const inTurn = createFairTurns();
+    const ends: (() => void)[] = [];
+    const slow = () => new Promise<void>((resolve) => ends.push(resolve));
+    const hostile = many(100, (n) => `slow${n % 25}.test`).map(([site]) =>
+      inTurn(site, slow).then(
+        () => 'parsed',
+        (error: unknown) => (error instanceof TooManyWaitingError ? 'turned away' : 'failed'),
+      ),
+    );
+    const honest = inTurn('honest.test', async () => 'parsed');
+    for (let n = 0; n < MAX_WAITING_DOCUMENTS.all; n += 1) {
+      await new Promise(setImmediate);
+      ends[n]?.();
+    }
+    await expect(honest).resolves.toBe('parsed');
+    const outcomes = await Promise.all(hostile);
+    expect(outcomes).not.toContain('failed');
+    expect(outcomes.filter((outcome) => outcome === 'parsed')).toHaveLength(MAX_WAITING_DOCUMENTS.all);
   });
 });
 

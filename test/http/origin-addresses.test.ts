@@ -40,6 +40,24 @@ describe('admission to an address', () => {
     expect(server.connections()).toBe(0);
   });
 
+  it('is no permission to use a connection that was meanwhile made to another address', async () => {
+    const server = await rawServer((socket) => socket.write(OK), { address: '0.0.0.0' });
+    const answers = ['127.0.0.2', '127.0.0.3'];
+    const agent = loopbackAgent({ lookup: () => lookup(answers.shift() ?? '127.0.0.4')() });
+    const url = `http://named.test:${server.port}/`;
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const waiting = send(`${url}waiting`, { agent, admit: () => released.then(go) });
+    await expect.poll(() => answers).toEqual(['127.0.0.3']);
+    await sendForResponse(`${url}first`, { agent, admit: go });
+    await untilFree(agent);
+    release();
+    const reason = 'it connected to 127.0.0.3 instead of 127.0.0.2';
+    expect(await waiting).toEqual({ kind: 'refused', reason, connectedMs: null });
+    expect(server.received()).toContain('GET /first ');
+    expect(server.received()).not.toContain('GET /waiting ');
+  });
+
   it('is not asked for if the name cannot be resolved', async () => {
     const agent = loopbackAgent({
       lookup: () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })),

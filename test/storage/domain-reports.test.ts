@@ -53,6 +53,14 @@ describe('the proof of a domain', () => {
     expect(later.coversFrom).toBeNull();
   });
 
+  test('is made once for all who ask for it at the same time', async () => {
+    const [one, other] = [period(0, 1_000), period(0, 1_000)].map((asked) =>
+      proveDomain(db(), 'proof.test', asked),
+    );
+    expect(await one).toBe(await other);
+    expect(await proveDomain(db(), 'proof.test', period(0, 1_000))).not.toBe(await one);
+  });
+
   test('of very many requests covers the last ones, and says since when', async () => {
     await db().$executeRaw`
       INSERT INTO requests (lease_id, domain, crawl_id, page_id, purpose, url, started_at, started_error_ms, min_gap_ms, duration_ms,

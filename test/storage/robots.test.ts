@@ -1,5 +1,6 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { recordRequest } from '../../src/storage/pages/record-attempt.ts';
+import { readRecords } from '../../src/storage/reports/requests.ts';
 import {
   extendRobotsClaim,
   hasRobotsTxt,
@@ -87,6 +88,55 @@ test('rules are stored once as long as they and the limit of their Crawl-delay s
   expect(await kept()).toMatchObject([{ maxCrawlDelayMs: 300_000 }, { maxCrawlDelayMs: 600_000 }]);
   const { rulesId } = await db().robots.findUniqueOrThrow({ where: { origin } });
   expect(rulesId).toBe((await kept())[1]?.id);
+});
+
+describe('the versions of a robots.txt that are kept', () => {
+  const LONG = 500 * 1024;
+  const kept = () =>
+    db().robotsRules.findMany({ where: { origin }, orderBy: { id: 'asc' }, select: { id: true } });
+  const addVersions = async (bodies: readonly string[]) => {
+    await consult();
+    for (const body of bodies) await rules(body);
+  };
+  const longBody = (n: number) => `# ${n}\n`.padEnd(LONG, 'x');
+
+  test('are all, if they are short', async () => {
+    await addVersions(Array.from({ length: 30 }, (_, n) => `# ${n}`));
+    expect(await kept()).toHaveLength(30);
+  });
+
+  test('are the newest that fit into 4 MiB, and the one in force is among them', async () => {
+    await addVersions(Array.from({ length: 12 }, (_, n) => longBody(n)));
+    const versions = await kept();
+    expect(versions).toHaveLength(8);
+    const { rulesId } = await db().robots.findUniqueOrThrow({ where: { origin } });
+    expect(versions.at(-1)?.id).toBe(rulesId);
+    // The same rules again drop none.
+    await rules(longBody(11));
+    expect(await kept()).toHaveLength(8);
+  });
+
+  test('are a thousand at most', async () => {
+    await consult();
+    await db().$executeRaw`
+      INSERT INTO robots_rules (origin, body, max_crawl_delay_ms)
+      SELECT ${origin}, 'old ' || n, 1 FROM generate_series(1, 1100) n`;
+    await rules('new');
+    expect(await kept()).toHaveLength(1_000);
+  });
+
+  test('are told from rules that were never there, or were lost, when a request is judged', async () => {
+    await consult();
+    await rules('first');
+    const first = (await kept())[0]?.id ?? 0n;
+    for (let n = 0; n < 12; n += 1) await rules(longBody(n));
+    const { rules: read } = readRecords(db(), null);
+    expect(await read(`${first}`, `${origin}/page`)).toBe('dropped');
+    const [oldest] = await kept();
+    expect(await read(`${oldest?.id}`, `${origin}/page`)).toMatchObject({ origin });
+    expect(await read(`${(oldest?.id ?? 0n) + 1_000_000n}`, `${origin}/page`)).toBeNull();
+    expect(await read(`${first}`, 'http://elsewhere.test/page')).toBeNull();
+  });
 });
 
 test('a claim expires, is released, or is extended', async () => {

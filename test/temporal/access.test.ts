@@ -82,8 +82,28 @@ describe('temporal.toml', () => {
     const nearer = load({ ...env, TEMPORAL_NAMESPACE: 'other', TEMPORAL_API_KEY: 'of-the-environment' });
     expect(nearer).toMatchObject({ address: 'prod.example:7233', namespace: 'other' });
     expect(nearer.access?.apiKey?.()).toBe('of-the-environment');
-    write('amble.config.json', JSON.stringify({ temporalAddress: 'ours.example:7233' }));
-    expect(load(env)).toMatchObject({ address: 'ours.example:7233', namespace: 'crawls' });
+    const config = write('ours.json', JSON.stringify({ temporalAddress: 'ours.example:7233' }));
+    expect(load(env, { config })).toMatchObject({ address: 'ours.example:7233', namespace: 'crawls' });
+  });
+
+  test('keeps its secrets from an address in a file that merely lies in the working directory', () => {
+    const file = write('temporal.toml', TOML);
+    const sentence =
+      /^"temporalAddress" in amble\.config\.json says where to send a key .* set TEMPORAL_ADDRESS, or name the file with --config/;
+    write('amble.config.json', JSON.stringify({ temporalAddress: 'evil.example:7233' }));
+    expect(refusal({ TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'prod' })).toMatch(sentence);
+    expect(refusal({ TEMPORAL_API_KEY: 'k' })).toMatch(sentence);
+    expect(refusal({ AMBLE_TEMPORAL_API_KEY_FILE: 'key' })).toMatch(sentence);
+    expect(
+      refusal({ TEMPORAL_TLS_CLIENT_CERT_PATH: 'a.pem', TEMPORAL_TLS_CLIENT_KEY_PATH: 'a.key' }),
+    ).toMatch(sentence);
+    expect(refusal({ TEMPORAL_GRPC_META_AUTHORIZATION: 'Bearer k' })).toMatch(sentence);
+    // Without secrets, or if the address is not the one that counts, the file is as good as any.
+    expect(load({}).address).toBe('evil.example:7233');
+    expect(load({ TEMPORAL_TLS: 'true' }).address).toBe('evil.example:7233');
+    expect(load({ TEMPORAL_API_KEY: 'k', TEMPORAL_ADDRESS: 'a.example:7233' }).address).toBe(
+      'a.example:7233',
+    );
   });
 
   test('without the profile that was asked for, or with a syntax error, is one sentence', () => {

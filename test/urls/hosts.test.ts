@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inScope, originOf, politenessKey } from '../../src/urls/index.ts';
+import { inScope, originOf, politenessKey, zoneOf } from '../../src/urls/index.ts';
 
 describe('the politeness key', () => {
   test.each([
@@ -17,6 +17,17 @@ describe('the politeness key', () => {
     expect(politenessKey(url, 'host')).toBe(host);
     expect(politenessKey(url, 'site')).toBe(site);
   });
+});
+
+test.each([
+  ['a.b.demo.test', 'demo.test'],
+  ['www.example.co.uk', 'example.co.uk'],
+  ['192.0.2.1', '192.0.2.1'],
+  ['[2001:db8:1:2:3:4:5:6]', '2001:db8:1:2::/64'],
+  ['[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
+  ['[2001:db8:1:3::1]', '2001:db8:1:3::/64'],
+])('%s takes its turns, slots and memory together with all of %s', (hostname, zone) => {
+  expect(zoneOf(hostname)).toBe(zone);
 });
 
 test('an origin consists of scheme, host and port', () => {

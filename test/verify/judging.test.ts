@@ -5,6 +5,7 @@ const RULES: Record<string, string> = {
   '1': 'User-agent: *\nDisallow: /private',
   slow: 'User-agent: *\nCrawl-delay: 5\n\nUser-agent: Swift\nDisallow:',
   endless: 'User-agent: *\nCrawl-delay: 1000',
+  'slow to evaluate': `User-agent: *\n${Array.from({ length: 2_000 }, (_, n) => `Allow: /*a*a*a*b${n}`).join('\n')}`,
 };
 const STORED_AT_MS = 50_000;
 const MAX_CRAWL_DELAY_MS = 8_000;
@@ -194,6 +195,45 @@ describe('a path', () => {
       'no rules are on record that allowed it',
     ]);
     expect(await why({ url: 'https://a.test/' })).toEqual(['it was judged by the rules of http://a.test']);
+  });
+});
+
+describe('rules that are slow to evaluate', () => {
+  /** Each takes some 20 ms. */
+  const requestsTo = (urlOf: (n: number) => string) =>
+    Array.from({ length: 50 }, (_, n) =>
+      request(1_000 * n, { url: urlOf(n), allowedBy: { rulesId: 'slow to evaluate', agent: 'Amble' } }),
+    );
+  const long = `http://a.test/${'a'.repeat(300)}`;
+  const proveWithin = (maxRulesMs: number, urlOf: (n: number) => string) =>
+    prove(recordsOf(requestsTo(urlOf)), () => true, { maxRulesMs });
+
+  it('do not hold up what else the process has to do', async () => {
+    let turns = 0;
+    const other = setInterval(() => (turns += 1), 1);
+    const proof = await judge(...requestsTo((n) => `${long}${n}`));
+    clearInterval(other);
+    expect(proof).toMatchObject({ requests: 50, rulesTooSlow: 0, violationCount: 0 });
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('are evaluated for a limited time, and the other requests are counted', async () => {
+    const { requests, rulesTooSlow, violationCount } = await proveWithin(100, (n) => `${long}${n}`);
+    expect([requests, violationCount]).toEqual([50, 0]);
+    expect(rulesTooSlow).toBeGreaterThan(0);
+  });
+
+  it('are evaluated once for each URL', async () => {
+    expect(await proveWithin(400, () => long)).toMatchObject({ requests: 50, rulesTooSlow: 0 });
+  });
+});
+
+it('rules that are no longer kept are counted, and are no violation', async () => {
+  const records: Records = { ...recordsOf([request(0), request(1_000)]), rules: async () => 'dropped' };
+  expect(await prove(records, () => true)).toMatchObject({
+    requests: 2,
+    rulesDropped: 2,
+    violationCount: 0,
   });
 });
 

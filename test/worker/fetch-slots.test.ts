@@ -140,9 +140,66 @@ describe('fetch slots', () => {
   it('keep the limit of an address, whatever names point there', async () => {
     const world = new World();
     const victim = { addressBlock: '192.0.2.1' };
-    for (let n = 0; n < MAX_OPEN; n += 1) await world.take(`name${n}.test`, victim);
+    const names = Array.from({ length: MAX_OPEN }, (_, n) => `name${n}.test`);
+    await world.prove(...names, 'another.test');
+    for (const name of names) await world.take(name, victim);
     await expect(world.take('another.test', victim)).rejects.toThrow('has to wait');
     await expect(world.take('another.test')).resolves.toBeDefined();
+  });
+
+  it('leave half of a shared address to others, however many names of one site are served there', async () => {
+    const world = new World(200);
+    const shared = { addressBlock: '192.0.2.1' };
+    const names = Array.from({ length: 20 }, (_, n) => ({
+      host: `n${n}.evil.test`,
+      site: 'evil.test',
+      ...shared,
+    }));
+    await world.prove('honest.test', ...names.map(({ host }) => host));
+    const taken = granted(world, names);
+    await settled();
+    expect(taken).toHaveLength(MAX_OPEN / 2);
+    await expect(world.take('honest.test', shared)).resolves.toBeDefined();
+  });
+
+  it('leave half of a shared address to hosts that answer quickly, however many sites are silent there', async () => {
+    const world = new World(200);
+    const shared = { addressBlock: '192.0.2.1' };
+    await world.prove('honest.test');
+    const taken = granted(
+      world,
+      Array.from({ length: 20 }, (_, n) => ({ host: `evil${n}.test`, ...shared })),
+    );
+    await settled();
+    expect(taken).toHaveLength(MAX_OPEN / 2);
+    await expect(world.take('honest.test', shared)).resolves.toBeDefined();
+  });
+
+  it('let a crawl have as many requests at an address as its operator allows on one host', async () => {
+    const world = new World(200);
+    const own = { addressBlock: '192.0.2.1', concurrency: MAX_OPEN };
+    await world.prove('own.test');
+    for (let n = 0; n < MAX_OPEN; n += 1) await world.take('own.test', own);
+    await expect(world.take('own.test', own)).rejects.toThrow('has to wait');
+  });
+
+  it('are waited for by a bounded number at one address, and the largest site there gives way', async () => {
+    const world = new World();
+    const shared = { addressBlock: '192.0.2.1' };
+    const hosts = Array.from({ length: MAX_OPEN / 2 + SLOTS }, (_, n) => ({
+      ...{ host: `n${n}.evil${n % 5}.test`, site: `evil${n % 5}.test`, ...shared },
+    }));
+    const refused: string[] = [];
+    for (const one of hosts)
+      void world.acquire(one.host, one).then((slot) => slot === null && refused.push(one.host));
+    await settled();
+    expect(refused).toHaveLength(SLOTS / 2);
+    void world
+      .acquire('newcomer.test', shared)
+      .then((slot) => slot === null && refused.push('newcomer.test'));
+    await settled();
+    expect(refused).toHaveLength(SLOTS / 2 + 1);
+    expect(refused).not.toContain('newcomer.test');
   });
 
   it('are passed on when they are released, and by a request that no longer waits', async () => {

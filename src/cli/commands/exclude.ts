@@ -1,10 +1,11 @@
 /** `amble exclude`: takes URLs out of a crawl that runs. */
 import { excludePattern, parsePattern } from '../../operator/exclude-orders.ts';
 import { findCrawl } from '../../storage/crawls.ts';
-import { describePreview, previewExclude } from '../../storage/frontier/exclude.ts';
+import { previewExclude } from '../../storage/frontier/exclude.ts';
 import { configFor, unknownCrawl } from '../common-options.ts';
 import { withDatabaseAndTemporal } from '../connect/read-session.ts';
 import { cliOrigin, type OrderOptions } from '../order-options.ts';
+import { renderExcludePreview } from '../render/orders.ts';
 import { formatPlural } from '../render/text.ts';
 import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
 
@@ -23,8 +24,7 @@ export async function excludeCommand(
     if (db === null || (await findCrawl(db, crawlId)) === null) throw unknownCrawl(crawlId, options);
     if (options.preview) {
       const preview = await previewExclude(db, crawlId, pattern);
-      writeOut(`This would reject ${describePreview(preview)}.`);
-      for (const url of preview.examples) writeOut(`  ${url}`);
+      for (const line of renderExcludePreview(preview)) writeOut(line);
       return EXIT.ok;
     }
     const rejected = await excludePattern({ db, client }, crawlId, pattern, origin);

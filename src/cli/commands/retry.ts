@@ -8,6 +8,7 @@ import { withDatabaseAndTemporal } from '../connect/read-session.ts';
 import { readWorkStatus } from '../connect/worker-status.ts';
 import { cliOrigin, type OrderOptions } from '../order-options.ts';
 import { describeInactive } from '../render/crawl.ts';
+import { renderRetryPreview } from '../render/orders.ts';
 import { formatPlural } from '../render/text.ts';
 import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
 
@@ -27,9 +28,8 @@ export async function retryCommand(crawlId: string, options: RetryCommandOptions
   return withDatabaseAndTemporal(config, async (db, client) => {
     if (db === null || (await findCrawl(db, crawlId)) === null) throw unknownCrawl(crawlId, options);
     if (options.preview) {
-      const { pages, samples } = await previewRetry(db, crawlId, selection);
-      writeOut(`${formatPlural(pages, 'failed page')} of crawl ${crawlId} would be retried.`);
-      for (const { url, reason } of samples) writeOut(`  ${url}  ${reason ?? ''}`.trimEnd());
+      const preview = await previewRetry(db, crawlId, selection);
+      for (const line of renderRetryPreview(crawlId, preview)) writeOut(line);
       return EXIT.ok;
     }
     const { pages } = await retryPages({ db, client, config }, crawlId, selection, origin);

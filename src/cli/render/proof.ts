@@ -17,6 +17,7 @@ export function renderProof(proof: Proof, { everyDomain }: { everyDomain: boolea
       : []),
     ...clockErrorNote(proof),
     ...exemptNote(proof),
+    ...notJudgedNote(proof),
     verdict(proof),
   ];
 }
@@ -62,6 +63,14 @@ function exemptNote({ exemptRequests }: Proof): string[] {
   if (exemptRequests === 0) return [];
   return [
     `Note: ${formatPlural(exemptRequests, 'request')} went to addresses that are exempt from the limits per address.`,
+  ];
+}
+
+/** Neither polite nor a violation: nothing is left to judge them by. */
+function notJudgedNote({ rulesDropped }: Proof): string[] {
+  if (rulesDropped === 0) return [];
+  return [
+    `Note: ${formatPlural(rulesDropped, 'request')} could not be judged by robots.txt: the site changed it so often that these rules are no longer kept.`,
   ];
 }
 

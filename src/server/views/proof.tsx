@@ -63,7 +63,7 @@ export function Violations({ violations, of }: { violations: readonly Violation[
 }
 
 export function ProofFacts({ proof }: { proof: ProofSummary }) {
-  const { period, coversFrom, requests, violationCount, withinClockError, tightest } = proof;
+  const { period, coversFrom, requests, violationCount, withinClockError, notJudged, tightest } = proof;
   const polite = violationCount === 0;
   return (
     <>
@@ -85,6 +85,15 @@ export function ProofFacts({ proof }: { proof: ProofSummary }) {
             <dt>Tightest gap</dt>
             <dd>
               {formatSeconds(tightest.gapMs)}; at least {formatSeconds(tightest.requiredMs)} was required
+            </dd>
+          </>
+        )}
+        {notJudged > 0 && (
+          <>
+            <dt>Not judged</dt>
+            <dd>
+              {formatPlural(notJudged, 'request')}: the rules of robots.txt at that time are no longer kept,
+              or take too long to evaluate.
             </dd>
           </>
         )}

@@ -11,6 +11,7 @@ import type {
 import { type CrawlRecord, findCrawl } from '../crawls.ts';
 import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
+import { wereDropped } from '../kept-rules.ts';
 
 const REQUEST_BATCH = 5_000;
 const KEY_BATCH = 1_000;
@@ -78,7 +79,7 @@ function readRules(db: Database): Pick<Records, 'rules' | 'politeness'> {
     ignoreFetchAbort: true,
   });
   return {
-    rules: (id) => readStoredRules(db, id),
+    rules: (id, url) => readStoredRules(db, id, url),
     politeness: async (id, domain) => {
       const { crawl } = await crawls.forceFetch(id);
       if (crawl === null) return null;
@@ -202,9 +203,13 @@ function toSentRequest(row: SentRow): SentRequest {
   };
 }
 
-async function readStoredRules(db: Database, id: string): Promise<StoredRules | null> {
+async function readStoredRules(
+  db: Database,
+  id: string,
+  url: string,
+): Promise<StoredRules | 'dropped' | null> {
   const kept = await db.robotsRules.findUnique({ where: { id: BigInt(id) } });
-  if (kept === null) return null;
+  if (kept === null) return (await wereDropped(db, id, url)) ? 'dropped' : null;
   const { origin, body, createdAt, maxCrawlDelayMs } = kept;
   return { origin, body, storedAtMs: createdAt.getTime(), maxCrawlDelayMs };
 }

@@ -22,7 +22,7 @@ export interface RobotsVersion {
 /** A domain that is a whole site may have many. */
 const MAX_ORIGINS = 5;
 
-/** All versions are kept, as proof that each request was allowed. That many are shown: each may have 500 KiB. */
+/** Of those that are kept, as proof that each request was allowed. That many are shown: each may have 500 KiB. */
 const MAX_VERSIONS = 5;
 
 export async function readRobotsVersions(db: Database, domain: string): Promise<OriginRobots[]> {
