@@ -56,7 +56,7 @@ export function Treatment({ site, token, now }: { site: SiteTreatment; token: st
             {text === null ? ': there is none, so everything is allowed.' : `, for ${token}:`}
           </p>
           {text !== null && (
-            <pre>
+            <pre tabindex={0}>
               {rules.length === 0 && 'everything is allowed\n'}
               {rules.map((rule) => (
                 <>

@@ -110,7 +110,7 @@ function Example({ title, text }: { title: string; text: string }) {
   return (
     <>
       <h3>{title}</h3>
-      <pre>{text}</pre>
+      <pre tabindex={0}>{text}</pre>
     </>
   );
 }
