@@ -1,7 +1,8 @@
 /** The domains as an operator sees them, for the page and for the API. */
-import { type DomainReport, queryThrottles } from '../operator/domains.ts';
+import type { DomainReport } from '../operator/domains.ts';
 import { countDomains, type KnownDomain, listDomains } from '../storage/domains.ts';
-import { askTemporal, type Services } from './services.ts';
+import { asReports, readThrottles } from './live-answers.ts';
+import type { Services } from './services.ts';
 
 export interface DomainList {
   domains: DomainReport[];
@@ -25,13 +26,5 @@ export async function withThrottles(
   known: readonly KnownDomain[],
 ): Promise<DomainReport[]> {
   const names = known.map(({ name }) => name);
-  const live = await services.throttles.read(names, (asked, onView) =>
-    askTemporal(services, (client) => queryThrottles(client, asked, onView)),
-  );
-  return known.map((one) => ({
-    domain: one.name,
-    known: one,
-    live: live.get(one.name) ?? null,
-    unanswered: !live.has(one.name),
-  }));
+  return asReports(known, await readThrottles(services, names));
 }

@@ -1,63 +1,69 @@
 /**
- * What the throttles of many domains say, without asking each of them for each page that is shown: an answer costs a workflow task,
- * and a worker that is busy crawling may take seconds to give it.
+ * What workflows say, without asking each of them for each page that is shown, and without waiting for it for long: an answer costs
+ * a workflow task, and a worker that is busy crawling, or has just died, may take seconds to give it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { ThrottleView } from '../throttle/view.ts';
 
-/** Asks the throttles that are running, and calls `onView` with each answer. null: Temporal is unavailable. */
-export type AskThrottles = (
-  domains: readonly string[],
-  onView: (domain: string, view: ThrottleView) => void,
-) => Promise<ReadonlyMap<string, ThrottleView> | null>;
+/** Asks for those of the names, and calls `onAnswer` with each answer as it comes. */
+export type Ask<Answer> = (
+  names: readonly string[],
+  onAnswer: (name: string, answer: Answer) => void,
+) => Promise<unknown>;
 
-/** A throttle is not asked again for this long, however many pages are open. */
-const FRESH_MS = 5_000;
-
-/** An older answer says less than the row of the domain. */
+/** An older answer says less than the rows. */
 const MAX_AGE_MS = 30_000;
 
 /** A page waits this long for answers. Later ones are shown by the next page. */
 const PATIENCE_MS = 150;
 
-const MAX_VIEWS = 5_000;
+const MAX_ANSWERS = 5_000;
 
-export class ThrottleViews {
-  readonly #views = new LRUCache<string, { view: ThrottleView | null; at: number }>({
-    max: MAX_VIEWS,
+export class LatestAnswers<Answer> {
+  readonly #answers = new LRUCache<string, { answer: Answer; at: number }>({
+    max: MAX_ANSWERS,
     ttl: MAX_AGE_MS,
   });
-  #asking: Promise<unknown> | null = null;
+  readonly #asking = new Map<string, Promise<void>>();
 
-  /** By domain; null: its throttle is not running. One without an answer is not among them. */
-  async read(domains: readonly string[], ask: AskThrottles): Promise<Map<string, ThrottleView | null>> {
+  /** By name; one without an answer is not among them. Nobody is asked again within `freshMs`, however many pages are open. */
+  async read(names: readonly string[], ask: Ask<Answer>, freshMs: number): Promise<Map<string, Answer>> {
     const now = Date.now();
-    const old = domains.filter((domain) => now - (this.#views.get(domain)?.at ?? 0) > FRESH_MS);
-    if (old.length > 0) {
-      this.#asking ??= this.#refresh(old, ask).finally(() => {
-        this.#asking = null;
-      });
-      await Promise.race([this.#asking, sleep(PATIENCE_MS)]);
-    }
+    const old = names.filter((name) => now - (this.#answers.get(name)?.at ?? 0) > freshMs);
+    const unasked = old.filter((name) => !this.#asking.has(name));
+    if (unasked.length > 0) this.#start(unasked, ask);
+    const asking = new Set(old.flatMap((name) => this.#asking.get(name) ?? []));
+    if (asking.size > 0) await Promise.race([Promise.all(asking), sleep(PATIENCE_MS)]);
     return new Map(
-      domains.flatMap((domain) => {
-        const view = this.#views.get(domain)?.view;
-        return view === undefined ? [] : [[domain, view] as const];
+      names.flatMap((name) => {
+        const known = this.#answers.get(name);
+        return known === undefined ? [] : [[name, known.answer] as const];
       }),
     );
   }
 
-  /** An order has changed it: what it said before is wrong. */
-  forget(domain: string): void {
-    this.#views.delete(domain);
+  /** An order has changed it: what it said before is wrong, and so is an answer to a question from before. */
+  forget(name: string): void {
+    this.#answers.delete(name);
+    this.#asking.delete(name);
   }
 
-  async #refresh(domains: readonly string[], ask: AskThrottles): Promise<void> {
-    const keep = (domain: string, view: ThrottleView | null) =>
-      this.#views.set(domain, { view, at: Date.now() });
-    // The page shows what the rows say.
-    const answered = await ask(domains, keep).catch(() => null);
-    for (const domain of domains) if (answered !== null && !answered.has(domain)) keep(domain, null);
+  #start(names: readonly string[], ask: Ask<Answer>): void {
+    const isCurrent = (name: string) => this.#asking.get(name) === asking;
+    // In a later tick: `asking` has its value then. Without an answer the page shows what the rows say.
+    const asking: Promise<void> = Promise.resolve()
+      .then(() =>
+        ask(names, (name, answer) => {
+          if (isCurrent(name)) this.#answers.set(name, { answer, at: Date.now() });
+        }),
+      )
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => {
+        for (const name of names) if (isCurrent(name)) this.#asking.delete(name);
+      });
+    for (const name of names) this.#asking.set(name, asking);
   }
 }

@@ -2,12 +2,14 @@
 import type { Client } from '@temporalio/client';
 import type { AmbleConfig } from '../config/index.ts';
 import { messageOf } from '../core/errors.ts';
+import type { PagePlace } from '../operator/page-context.ts';
 import type { Database } from '../storage/database.ts';
 import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
 import type { RecordedOrder } from '../storage/orders.ts';
 import { readStop } from '../storage/stop.ts';
 import { isTemporalUnavailable } from '../temporal/connection.ts';
-import { ThrottleViews } from './throttle-views.ts';
+import type { ThrottleView } from '../throttle/view.ts';
+import { LatestAnswers } from './latest-answers.ts';
 
 export interface Services {
   config: AmbleConfig;
@@ -16,7 +18,10 @@ export interface Services {
   /** Address of the Temporal Web UI; null: not known. */
   temporalUi: string | null;
   outages: DependencyOutages;
-  throttles: ThrottleViews;
+  /** By domain; null: its throttle is not running. */
+  throttles: LatestAnswers<ThrottleView | null>;
+  /** Of pages that wait. */
+  places: LatestAnswers<PagePlace>;
   lastStop: LastStop;
 }
 
@@ -29,11 +34,14 @@ export interface DependencyOutage {
 }
 
 /** With nothing known yet. */
-export function createServices(given: Omit<Services, 'outages' | 'throttles' | 'lastStop'>): Services {
+export function createServices(
+  given: Omit<Services, 'outages' | 'throttles' | 'places' | 'lastStop'>,
+): Services {
   return {
     ...given,
     outages: new DependencyOutages(),
-    throttles: new ThrottleViews(),
+    throttles: new LatestAnswers(),
+    places: new LatestAnswers(),
     lastStop: new LastStop(),
   };
 }

@@ -166,7 +166,7 @@ test('a crawl is started by the form, which shows the same command, and cancelle
     await page.locator('#cancel summary').click();
     await page.getByLabel('Reason: Cancel crawl orders-started').fill('a test');
     await page.getByRole('button', { name: 'Cancel crawl orders-started' }).click();
-    await page.getByText('Cancelled', { exact: true }).waitFor({ timeout: 20_000 });
+    await page.getByText('Cancelled', { exact: true }).waitFor({ timeout: 40_000 });
   });
   await expectNoRequests('other');
   const where = { crawlId: 'orders-started', kind: 'cancel' } as const;
