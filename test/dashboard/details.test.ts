@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createApp } from '../../src/server/app.tsx';
 import { periodOf } from '../../src/server/views/proof.tsx';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
@@ -227,67 +226,6 @@ test('the proof of a day includes the whole of it, as far as it has passed', () 
     until: new Date('2026-03-02T23:59:59.999Z'),
   });
   expect(period('until=2026-03-10').until).toEqual(new Date('2026-03-10T12:00:00Z'));
-});
-
-describe('the page for owners of sites', () => {
-  const siteOf = (json: unknown) => z.object({ site: z.record(z.string(), z.unknown()) }).parse(json).site;
-
-  test('says who crawls and how to stop it', async () => {
-    const html = await read('/bot');
-    for (const ofOperators of ['href="/now"', 'href="/"', 'Find a URL', '<nav'])
-      expect(html).not.toContain(ofOperators);
-    expect(html).toContain(amble.config.userAgent);
-    expect(html).toContain('User-agent: Amble\nDisallow: /');
-  });
-
-  test('shows how a site is treated, without the addresses of its pages', async () => {
-    const address = `/bot?host=${web.name('site')}`;
-    const html = await read(address);
-    expect(html).toContain('at least 200 ms between two requests');
-    expect(html).toContain('crawl-delay: 0.2');
-    expect(html).toContain('Polite: of 5 requests');
-    expectHarmless(html);
-    const json = await read(address.replace('/bot', '/bot.json'));
-    for (const text of [html, json]) expect(text).not.toMatch(/\/gone|\/old|crawl-[0-9a-f]{8}/);
-    expect(siteOf(JSON.parse(json))).toMatchObject({ unknown: false, paused: false, gapMs: 200 });
-  });
-
-  test('says nothing about a site that was never requested, and refuses what is not a host', async () => {
-    expect(await read('/bot?host=unknown.example')).toContain('has sent no request');
-    expect((await dashboard.get('/bot?host=a/b')).status).toBe(400);
-  });
-
-  test.each([
-    'from=-200000-01-01T00:00:00Z',
-    'until=-271821-04-20T00:00:00Z',
-    'from=%2B275760-09-13T00:00:00Z',
-  ])('takes the period %s for one that Postgres knows', async (period) => {
-    for (const form of ['/bot', '/bot.json'])
-      expect(await read(`${form}?host=${web.name('site')}&${period}`)).toContain(web.name('site'));
-  });
-
-  test('is not kept open', async () => {
-    const response = await dashboard.get('/bot', { Accept: 'text/event-stream' });
-    expect(response.headers.get('Content-Type')).toContain('text/html');
-    expect(await response.text()).not.toContain('data-live');
-  });
-
-  test('is limited in how often it may be read', async () => {
-    const { get } = openDashboard(amble);
-    const statuses: number[] = [];
-    for (let n = 0; n < 31; n += 1) statuses.push((await get(n % 2 === 0 ? '/bot' : '/bot.json')).status);
-    expect(statuses.slice(0, 30).every((status) => status === 200)).toBe(true);
-    expect(statuses.at(-1)).toBe(429);
-  });
-
-  test('can be all that is served', async () => {
-    const { services } = dashboard;
-    const app = createApp({ services, hosts: null, token: null, botOnly: true, log: () => {} });
-    const get = (path: string) => app.request(path, { headers: { Host: 'crawler.example' } });
-    expect((await get('/bot')).status).toBe(200);
-    for (const path of ['/now', '/domains', `/crawls/${crawlId}`, '/page', '/now.json', '/api/v1/crawls'])
-      expect((await get(path)).status).toBe(404);
-  });
 });
 
 test('Health lists the worker, the task queues and what they depend on', async () => {

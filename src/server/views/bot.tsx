@@ -45,13 +45,17 @@ export const botView = defineView<Bot>({
           <dd>
             <code>{userAgent}</code>
           </dd>
-          {contact !== null && (
+          {(contact !== null || from === null) && (
             <>
               <dt>Contact</dt>
               <dd>
-                <a href={contact} rel="noreferrer">
-                  {contact}
-                </a>
+                {contact === null ? (
+                  'None is configured. robots.txt, as below, is obeyed in any case.'
+                ) : (
+                  <a href={contact} rel="noreferrer">
+                    {contact}
+                  </a>
+                )}
               </dd>
             </>
           )}
