@@ -9,6 +9,7 @@ import type { RecordedOrder } from '../storage/orders.ts';
 import { readStop } from '../storage/stop.ts';
 import { isTemporalUnavailable } from '../temporal/connection.ts';
 import type { ThrottleView } from '../throttle/view.ts';
+import { DATABASE_TIMEOUT_MS, DatabaseSilent, withinMs } from './database-deadline.ts';
 import { LatestAnswers } from './latest-answers.ts';
 
 export interface Services {
@@ -49,23 +50,27 @@ export function createServices(
 /** A person waits for the page, so a server that is silent for longer counts as unavailable. */
 const TEMPORAL_TIMEOUT_MS = 2_000;
 
-/** After a failure Temporal is not asked again for this long: each view would wait for the timeout. */
-const TEMPORAL_RETRY_MS = 5_000;
+/** A server that was silent for too long is not asked again for this long: each view would wait for it. */
+const RETRY_AFTER_SILENCE_MS = 5_000;
 
 export class DependencyOutages {
-  readonly #open = new Map<Dependency, DependencyOutage & { lastAt: number }>();
+  readonly #open = new Map<Dependency, DependencyOutage & { retryAt: number }>();
 
-  failed(dependency: Dependency, error: unknown): void {
-    const since = this.#open.get(dependency)?.since ?? new Date();
-    this.#open.set(dependency, { dependency, since, error: messageOf(error), lastAt: Date.now() });
+  failed(dependency: Dependency, error: unknown, retryAfterMs = 0): void {
+    const before = this.#open.get(dependency);
+    const retryAt = Math.max(before?.retryAt ?? 0, Date.now() + retryAfterMs);
+    this.#open.set(dependency, {
+      ...{ dependency, since: before?.since ?? new Date(), error: messageOf(error), retryAt },
+    });
   }
 
   answered(dependency: Dependency): void {
     this.#open.delete(dependency);
   }
 
-  failedWithin(dependency: Dependency, ms: number): boolean {
-    return Date.now() - (this.#open.get(dependency)?.lastAt ?? Number.NEGATIVE_INFINITY) < ms;
+  /** Whoever asked it now would probably wait in vain. */
+  isSilent(dependency: Dependency): boolean {
+    return Date.now() < (this.#open.get(dependency)?.retryAt ?? 0);
   }
 
   list(): DependencyOutage[] {
@@ -84,12 +89,17 @@ export class LastStop {
 
   /** As last known if Postgres is unavailable: a page that needs nothing else of it is shown all the same. null: nothing is stopped. */
   async read({ db, outages }: Pick<Services, 'db' | 'outages'>): Promise<RecordedOrder | null> {
-    try {
-      this.#known = await readStop(db);
+    if (outages.isSilent('Postgres')) return this.#known;
+    const asked = readStop(db).then((stop) => {
+      this.#known = stop;
+      // Also if it comes late: the next page need not wait.
       outages.answered('Postgres');
+    });
+    try {
+      await withinMs(asked, DATABASE_TIMEOUT_MS);
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
-      outages.failed('Postgres', error);
+      outages.failed('Postgres', error, error instanceof DatabaseSilent ? RETRY_AFTER_SILENCE_MS : 0);
     }
     return this.#known;
   }
@@ -100,14 +110,14 @@ export async function askTemporal<T>(
   { client, outages }: Services,
   ask: (client: Client) => Promise<T>,
 ): Promise<T | null> {
-  if (outages.failedWithin('Temporal', TEMPORAL_RETRY_MS)) return null;
+  if (outages.isSilent('Temporal')) return null;
   try {
     const answer = await client.withDeadline(Date.now() + TEMPORAL_TIMEOUT_MS, () => ask(client));
     outages.answered('Temporal');
     return answer;
   } catch (error) {
     if (!isTemporalUnavailable(error)) throw error;
-    outages.failed('Temporal', error);
+    outages.failed('Temporal', error, RETRY_AFTER_SILENCE_MS);
     return null;
   }
 }

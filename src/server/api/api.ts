@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { packageVersion } from '../../core/package-root.ts';
+import { whileDatabaseAnswers } from '../database-deadline.ts';
 import type { Api, Env } from '../env.ts';
 import type { Services } from '../services.ts';
 import { addCrawlRoutes } from './crawls.ts';
@@ -21,6 +22,8 @@ export function createApi(services: Services, log: (line: string) => void): Api 
       return problem(400, `${where}: ${issue?.message ?? 'not valid'}.`);
     },
   });
+  // Orders are waited for: nobody could tell whether they are carried out.
+  api.use((c, next) => (c.req.method === 'GET' ? whileDatabaseAnswers(services, next()) : next()));
   addCrawlRoutes(api, services);
   addPageRoutes(api, services);
   addDomainRoutes(api, services);
