@@ -129,6 +129,11 @@ test('failed pages are requested again by their cause, and its orders lead to ho
     await page.getByRole('button', { name: 'Retry these 1 of orders-faulty' }).click();
     await page.getByText('1 of 1 retried page').waitFor({ timeout: 20_000 });
     expect(await seriousViolations(page)).toEqual([]);
+    for (const path of ['crawls/orders-faulty', 'orders?crawl=orders-faulty']) {
+      await page.goto(run.server.url + path);
+      await page.getByRole('link', { name: 'How far they are' }).click();
+      await page.getByText('1 of 1 retried page').waitFor();
+    }
   });
   expect(requests()).toBe(before + 1);
 });
@@ -143,6 +148,7 @@ test('URLs are excluded after a preview, and are not requested any more', async 
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Exclude /9* from orders-slow' }).click();
     await page.waitForURL('**/crawls/orders-slow*');
+    await page.getByText(/\/9\* excluded, \d+ pending pages rejected/).waitFor();
   });
   const { db } = run.amble;
   const found = { crawlId: 'orders-slow', url: { startsWith: run.web.url('site', '/9') } };

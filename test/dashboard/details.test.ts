@@ -1,6 +1,4 @@
 /** A crawl, a domain and a page in detail, with what hostile sites write. */
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { periodOf } from '../../src/server/views/proof.tsx';
@@ -28,6 +26,16 @@ function site(path: string) {
   return { body: `<title>${HOSTILE.replaceAll('<', '&lt;')}${'x'.repeat(10_000)}</title><p>${HOSTILE}</p>` };
 }
 
+/** A page or a link for each reason not to crawl it. */
+function ledger(path: string) {
+  if (path === '/robots.txt') return { body: ROBOTS };
+  if (path === '/1') return { body: links('/deep') };
+  if (path !== '/') return { body: path };
+  return {
+    body: links('/private', '/1', '/2', '/3', '/4', '/x/1', 'http://elsewhere.test/', '/a/a/a/a/a/a'),
+  };
+}
+
 const CrawlJson = z.object({
   progress: z.object({ found: z.number(), pages: z.record(z.string(), z.number()) }),
   done: z.number(),
@@ -41,6 +49,8 @@ const CrawlJson = z.object({
   }),
 });
 
+const Ledgers = CrawlJson.pick({ ledger: true }).extend({ pageLedger: z.record(z.string(), z.number()) });
+
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 let amble: Amble;
@@ -51,7 +61,7 @@ let url: (path: string) => string;
 beforeAll(async () => {
   amble = await startAmble();
   dashboard = openDashboard(amble, { temporalUi: 'http://localhost:8233' });
-  web = await startWeb({ site });
+  web = await startWeb({ site, ledger });
   url = (path) => web.url('site', path);
   const crawl = { seeds: [url('/')], ...web.network, delay: '100ms', scope: 'host' };
   const result = await amble.crawl(crawl);
@@ -90,10 +100,31 @@ describe('a crawl', () => {
     expect(crawl.samples.at(-1)).toMatchObject({ found: 5, done: 5 });
   });
 
+  test('accounts for every link and every page that was not crawled', async () => {
+    const rules = { maxDepth: 1, maxPages: 3, exclude: ['/x/*'], delay: '1ms' };
+    const crawl = { seeds: [web.url('ledger', '/')], ...web.network, ...rules };
+    const { crawlId: id } = await amble.crawl(crawl);
+    const { ledger, pageLedger } = Ledgers.parse(await (await dashboard.get(`/crawls/${id}.json`)).json());
+    const reasons = ledger.skipped.map(({ reason }) => reason).sort();
+    expect(reasons).toEqual(['beyond max-depth', 'excluded', 'out of scope', 'repeated segments']);
+    expect(ledger.found).toBe(ledger.followed + sum(ledger.skipped.map(({ links }) => links)));
+    expect(pageLedger).toEqual({
+      ...{ found: 6, crawled: 3, open: 0, robots: 1, excluded: 0, rejected: 0, cancelled: 2 },
+    });
+    const html = (await read(`/crawls/${id}`)).replaceAll(/<[^>]+>/g, ' ');
+    for (const { reason } of ledger.skipped) expect(html).toContain(`not followed: ${reason}`);
+    for (const shown of [
+      'disallowed by robots.txt',
+      'cancelled, or beyond the limit',
+      'pages found, the sum',
+    ])
+      expect(html).toContain(shown);
+  });
+
   test('shows causes, links and settings, and a picture with a text for it', async () => {
     const html = await read(`/crawls/${crawlId}`);
     for (const shown of [
-      '5 pages; not crawled: 1 blocked by robots.txt',
+      'not crawled: disallowed by robots.txt',
       'status 404',
       'disallowed by robots.txt',
       'out of scope',
@@ -238,15 +269,6 @@ test('Health lists the worker, the task queues and what they depend on', async (
   expect(health.workers).toMatchObject([{ identity: expect.stringMatching(`^${process.pid}@`) }]);
   expect(health.backlog).toHaveLength(3);
   expect(await read('/health')).toContain('Content store');
-});
-
-test('Health shows the free space of a content store that is not made yet', async () => {
-  const Store = z.object({ contentStore: z.object({ freeBytes: z.number().nullable() }) });
-  const contentStore = { kind: 'directory', path: join(tmpdir(), 'amble-none', 'content') } as const;
-  const missing = openDashboard({ ...amble, config: { ...amble.config, contentStore } });
-  expect(
-    Store.parse(await (await missing.get('/health.json')).json()).contentStore.freeBytes,
-  ).toBeGreaterThan(0);
 });
 
 test('Health names a crawl that is stalled, and that its domain is paused', async () => {

@@ -196,6 +196,30 @@ describe('before any request', () => {
   });
 });
 
+test("a crawl says what half of an operator's delay would save", async () => {
+  const { db } = amble;
+  const { settings } = await db.crawl.findUniqueOrThrow({ where: { id: crawlId } });
+  await db.crawl.create({ data: { id: 'sites-slow', seeds: [], settings: settings ?? {}, scopeHosts: [] } });
+  const ordered = { delayMinMs: 600_000, delayMaxMs: 600_000, minGapMs: 600_000 };
+  await db.domain.create({ data: { name: 'slow.example', ...ordered } });
+  const urls = Array.from({ length: 12 }, (_, n) => `http://slow.example/${n}`);
+  await db.page.createMany({
+    data: urls.map((url) => ({ crawlId: 'sites-slow', url, urlHash: sha256(url), domain: 'slow.example' })),
+  });
+  const html = (await read('/crawls/sites-slow')).replaceAll(/<[^>]+>/g, ' ');
+  expect(html).toContain(
+    'A delay of 5 min instead of 10 min on slow.example would end the crawl 1 h earlier',
+  );
+  expect(html).toContain('1 h less');
+  // What the site asks for is not ours to shorten.
+  const crawlDelays = { 'http://slow.example': 600_000 };
+  await db.domain.update({ where: { name: 'slow.example' }, data: { crawlDelays } });
+  const asked = (await read('/crawls/sites-slow')).replaceAll(/<[^>]+>/g, ' ');
+  expect(asked).not.toContain('would end the crawl');
+  expect(asked).toContain('the same: the site asks for it');
+  await db.crawl.delete({ where: { id: 'sites-slow' } });
+});
+
 describe('workflows that do not answer', () => {
   const name = 'silent.example';
 

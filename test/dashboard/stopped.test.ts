@@ -1,6 +1,9 @@
-/** Pages while everything is stopped, without a worker: they say so to operators, and to nobody else. */
+/** Pages without a worker and while everything is stopped: they say so to operators, and to nobody else. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { loadConfig } from '../../src/config/index.ts';
 import { createApp } from '../../src/server/app.tsx';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
@@ -82,4 +85,16 @@ test('an unexpected error is problem details for programs, and a page for people
     expect.stringContaining('text/html'),
   ]);
   expect(logged).toEqual([expect.stringContaining('out of order'), expect.stringContaining('out of order')]);
+});
+
+test('Health shows the free space of a content store that is not made yet', async () => {
+  const Store = z.object({ contentStore: z.object({ freeBytes: z.number().nullable() }) });
+  const contentStore = { kind: 'directory', path: join(tmpdir(), 'amble-none', 'content') } as const;
+  const missing = openDashboard({
+    ...dashboard.services,
+    config: { ...dashboard.services.config, contentStore },
+  });
+  expect(
+    Store.parse(await (await missing.get('/health.json')).json()).contentStore.freeBytes,
+  ).toBeGreaterThan(0);
 });
