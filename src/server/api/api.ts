@@ -52,7 +52,9 @@ export function createApi(services: Services, log: (line: string) => void): Api 
 /** A path that exists, with a method that it does not have. Added last, so that it is asked last. */
 function refuseOtherMethods(api: Api): void {
   const allowed = new Map<string, Set<string>>();
-  for (const { path, method } of api.routes) allowed.set(path, (allowed.get(path) ?? new Set()).add(method));
+  // What is for all paths makes none of them exist.
+  const routes = api.routes.filter(({ path }) => path !== '/*');
+  for (const { path, method } of routes) allowed.set(path, (allowed.get(path) ?? new Set()).add(method));
   for (const [path, methods] of allowed)
     api.all(path, (c) => {
       const refusal = problem(405, `${c.req.path} has no ${c.req.method}.`);
