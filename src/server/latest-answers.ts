@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 /** Asks for those of the names, and calls `onAnswer` with each answer as it comes. */
-export type Ask<Answer> = (
+export type AskForAnswers<Answer> = (
   names: readonly string[],
   onAnswer: (name: string, answer: Answer) => void,
 ) => Promise<unknown>;
@@ -27,7 +27,11 @@ export class LatestAnswers<Answer> {
   readonly #asking = new Map<string, Promise<void>>();
 
   /** By name; one without an answer is not among them. Nobody is asked again within `freshMs`, however many pages are open. */
-  async read(names: readonly string[], ask: Ask<Answer>, freshMs: number): Promise<Map<string, Answer>> {
+  async read(
+    names: readonly string[],
+    ask: AskForAnswers<Answer>,
+    freshMs: number,
+  ): Promise<Map<string, Answer>> {
     const now = Date.now();
     const old = names.filter((name) => now - (this.#answers.get(name)?.at ?? 0) > freshMs);
     const unasked = old.filter((name) => !this.#asking.has(name));
@@ -48,7 +52,7 @@ export class LatestAnswers<Answer> {
     this.#asking.delete(name);
   }
 
-  #start(names: readonly string[], ask: Ask<Answer>): void {
+  #start(names: readonly string[], ask: AskForAnswers<Answer>): void {
     const isCurrent = (name: string) => this.#asking.get(name) === asking;
     // In a later tick: `asking` has its value then. Without an answer the page shows what the rows say.
     const asking: Promise<void> = Promise.resolve()

@@ -5,12 +5,11 @@ import { LRUCache } from 'lru-cache';
 import { isDatabaseUnavailable } from '../storage/database-unavailable.ts';
 import type { RecordedOrder } from '../storage/orders.ts';
 import { explainError } from './api/problem.ts';
-import { whileDatabaseAnswers } from './database-deadline.ts';
 import type { Env } from './env.ts';
 import { raw } from './html/jsx.ts';
 import { Main, Page } from './html/layout.tsx';
 import type { LiveFeeds } from './live.ts';
-import type { Services } from './services.ts';
+import { type Services, whileDatabaseAnswers } from './services.ts';
 import { type LoadedView, toJson, type View } from './view.ts';
 
 /** Addresses whose last data is kept for the time when the database is unavailable. */

@@ -9,7 +9,7 @@ import type { RecordedOrder } from '../storage/orders.ts';
 import { readStop } from '../storage/stop.ts';
 import { isTemporalUnavailable } from '../temporal/connection.ts';
 import type { ThrottleView } from '../throttle/view.ts';
-import { DATABASE_TIMEOUT_MS, DatabaseSilent, withinMs } from './database-deadline.ts';
+import { DATABASE_TIMEOUT_MS, DatabaseSilent, settledWithin, withinMs } from './database-deadline.ts';
 import { LatestAnswers } from './latest-answers.ts';
 
 export interface Services {
@@ -119,5 +119,27 @@ export async function askTemporal<T>(
     if (!isTemporalUnavailable(error)) throw error;
     outages.failed('Temporal', error, RETRY_AFTER_SILENCE_MS);
     return null;
+  }
+}
+
+/** A page that takes longer is either slow or waits for a database that does not answer. */
+const CHECK_AFTER_MS = 1_000;
+
+/** What needs nothing of the database is there by then. */
+const GRACE_MS = 100;
+
+/**
+ * Throws DatabaseSilent if the database stops answering meanwhile; however long the work takes, that is no reason. While it is known
+ * to be silent, nobody waits.
+ */
+export async function whileDatabaseAnswers<T>(services: Services, work: Promise<T>): Promise<T> {
+  const { outages, lastStop } = services;
+  for (;;) {
+    const isSilent = outages.isSilent('Postgres');
+    const settled = await settledWithin(work, isSilent ? GRACE_MS : CHECK_AFTER_MS);
+    if (settled !== null) return settled.value;
+    if (isSilent) throw new DatabaseSilent();
+    // Finds out whether it answers.
+    await lastStop.read(services);
   }
 }

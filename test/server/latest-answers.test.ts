@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, test } from 'vitest';
-import { type Ask, LatestAnswers } from '../../src/server/latest-answers.ts';
+import { type AskForAnswers, LatestAnswers } from '../../src/server/latest-answers.ts';
 
 const FRESH_MS = 60_000;
 
 /** Workflows that answer at once, and note who asked. */
-function countingWorkflows(): { ask: Ask<string>; asked: string[] } {
+function countingWorkflows(): { ask: AskForAnswers<string>; asked: string[] } {
   const asked: string[] = [];
-  const ask: Ask<string> = async (names, onAnswer) => {
+  const ask: AskForAnswers<string> = async (names, onAnswer) => {
     asked.push(...names);
     for (const name of names) onAnswer(name, `answer ${asked.length}`);
   };
@@ -15,7 +15,7 @@ function countingWorkflows(): { ask: Ask<string>; asked: string[] } {
 }
 
 /** Answers when it is told to. */
-function slowWorkflow(): { ask: Ask<string>; answer: (answer: string) => unknown } {
+function slowWorkflow(): { ask: AskForAnswers<string>; answer: (answer: string) => unknown } {
   const told = new EventEmitter<{ answer: [string] }>();
   return {
     async ask([name = ''], onAnswer) {
@@ -59,7 +59,7 @@ test('an answer to a question from before an order does not count', async () => 
 
 test('a reader does not wait for workflows that are long in answering, and gets what has come', async () => {
   const answers = new LatestAnswers<string>();
-  const slowly: Ask<string> = (_, onAnswer) => {
+  const slowly: AskForAnswers<string> = (_, onAnswer) => {
     onAnswer('quick.test', 'open');
     return new Promise(() => {});
   };
@@ -87,7 +87,7 @@ test('an answer that comes late is shown to the next reader', async () => {
 
 test('a question that fails leaves what was known', async () => {
   const answers = new LatestAnswers<string>();
-  const fails: Ask<string> = async () => {
+  const fails: AskForAnswers<string> = async () => {
     throw new Error('Temporal is unavailable');
   };
   expect((await answers.read(['a.test'], fails, FRESH_MS)).size).toBe(0);

@@ -2,9 +2,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { packageVersion } from '../../core/package-root.ts';
-import { whileDatabaseAnswers } from '../database-deadline.ts';
 import type { Api, Env } from '../env.ts';
-import type { Services } from '../services.ts';
+import { type Services, whileDatabaseAnswers } from '../services.ts';
 import { addCrawlRoutes } from './crawls.ts';
 import { addDomainRoutes } from './domains.ts';
 import { addPageRoutes } from './pages.ts';
