@@ -132,3 +132,15 @@ export function escapeControls(line: string): string {
 export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Of a clock: ahead is +. */
+export function formatOffset(ms: number): string {
+  return `${ms < 0 ? '−' : '+'}${formatDuration(Math.abs(ms))}`;
+}
+
+export function formatSize(bytes: number): string {
+  const mebibytes = bytes / 1024 ** 2;
+  return mebibytes < 10_240
+    ? `${formatCount(Math.round(mebibytes))} MiB`
+    : `${formatCount(Math.round(mebibytes / 1024))} GiB`;
+}

@@ -30,7 +30,16 @@ export async function readDomainReport(
   client: Client | null,
   domain: string,
 ): Promise<DomainReport> {
-  const [known, live] = await Promise.all([readDomain(db, domain), queryThrottle(client, domain)]);
+  return readDomainRow(db, domain, await queryThrottle(client, domain));
+}
+
+/** `live`: what its throttle says. null: it is not running, or no worker answers for it. */
+export async function readDomainRow(
+  db: Database,
+  domain: string,
+  live: ThrottleView | null,
+): Promise<DomainReport> {
+  const known = await readDomain(db, domain);
   const isPaused = live === null ? known?.stored.paused === true : live.phase === 'paused';
   return { domain, known, live, pausedBy: isPaused ? await readPauseOrder(db, { domain }) : null };
 }

@@ -2,6 +2,7 @@
 import type { StatsFs } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
@@ -13,6 +14,7 @@ import {
   findProblems,
   type HealthFacts,
   STALLED_AFTER_MS,
+  type WaitingFor,
 } from '../reports/health-findings.ts';
 import { findCrawl } from '../storage/crawls.ts';
 import type { Database } from '../storage/database.ts';
@@ -39,7 +41,9 @@ const TIMEOUT_MS = 2_000;
 export async function readHealth(sources: HealthSources, now: Date): Promise<HealthReport> {
   const { config, db, client } = sources;
   const [database, temporal, contentStore] = await Promise.all([
-    db === null ? { error: sources.noDatabase ?? 'it is not running' } : attempt(() => readDatabase(db, now)),
+    db === null
+      ? { error: sources.noDatabase ?? 'it is not running' }
+      : attempt(() => inTime(readDatabase(db, now))),
     client === null
       ? { error: sources.noTemporal ?? 'it is not running' }
       : attempt(() => readBacklog(client, config)),
@@ -58,6 +62,15 @@ export async function readHealth(sources: HealthSources, now: Date): Promise<Hea
 }
 
 const NOTHING = { clockOffsetMs: null, databaseBytes: null, workers: null, crawls: null, stop: null };
+
+/** A frozen server neither answers nor refuses. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  answer.catch(() => {});
+  const late = sleep(TIMEOUT_MS, null, { ref: false }).then(() => {
+    throw new Error('it does not answer');
+  });
+  return Promise.race([answer, late]);
+}
 
 async function attempt<T>(read: () => Promise<T>): Promise<{ value: T } | { error: string }> {
   try {
@@ -79,19 +92,20 @@ async function readDatabase(db: Database, now: Date) {
     databaseBytes: row?.bytes ?? null,
     ...{ workers, stop },
     crawls: await Promise.all(
-      open.map(async (crawl) => ({ ...crawl, waitsFor: await whatItWaitsFor(db, crawl, now) })),
+      open.map(async (crawl) => ({ ...crawl, ...(await whatItWaitsFor(db, crawl, now)) })),
     ),
   };
 }
 
-/** Of a crawl without a page for long: as the end of a sentence, if its domains explain that. null: they do not. */
+const UNEXPLAINED: WaitingFor = { waitsFor: null, asOrdered: false };
+
 async function whatItWaitsFor(
   db: Database,
   { id, status, lastDoneAt }: OpenCrawl,
   now: Date,
-): Promise<string | null> {
+): Promise<WaitingFor> {
   const silentMs = now.getTime() - lastDoneAt.getTime();
-  if (status !== 'Running' || silentMs < STALLED_AFTER_MS) return null;
+  if (status !== 'Running' || silentMs < STALLED_AFTER_MS) return UNEXPLAINED;
   const crawl = await findCrawl(db, id);
   const domains = crawl === null ? [] : await readRemaining(db, id, crawl.settings);
   const count = (name: string, of: (typeof domains)[number][]) =>
@@ -101,13 +115,14 @@ async function whatItWaitsFor(
   const down = domains.filter((domain) => !domain.paused && domain.blockedUntil === null && domain.down);
   const explained = new Set([...paused, ...blocked, ...down]);
   const slow = domains.filter((domain) => !explained.has(domain) && domain.gapMs >= silentMs);
-  if (domains.length === 0 || explained.size + slow.length < domains.length) return null;
-  return [
+  if (domains.length === 0 || explained.size + slow.length < domains.length) return UNEXPLAINED;
+  const waitsFor = [
     ...count('paused', paused),
     ...count('in a Retry-After', blocked),
     ...count('down', down),
     ...count('with a longer gap than that', slow),
   ].join(', ');
+  return { waitsFor, asOrdered: blocked.length + down.length === 0 };
 }
 
 /** `TASK_QUEUE_TYPE_WORKFLOW` and `TASK_QUEUE_TYPE_ACTIVITY` of the server's protocol. */

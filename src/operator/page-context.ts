@@ -20,10 +20,20 @@ export async function readPageContext(
 ): Promise<PageContext> {
   if (!isOpen(page.status)) return { slot: null, domain: null, work: null };
   const work = (await workStatusOf(client, config, [crawl.id])).get(crawl.id) ?? null;
-  if (page.status === 'Waiting') return { slot: null, domain: null, work };
+  return { ...(await readPagePlace(db, client, { page })), work };
+}
+
+/** What waits for answers of running workflows. */
+export type PagePlace = Pick<PageContext, 'slot' | 'domain'>;
+
+export async function readPagePlace(
+  db: Database,
+  client: Client | null,
+  { page }: Pick<PageReport, 'page'>,
+): Promise<PagePlace> {
+  if (page.status !== 'Pending' && page.status !== 'Queued') return { slot: null, domain: null };
   const domain = await readDomainReport(db, client, page.domain);
-  const slot = page.status === 'Queued' ? await readSlot(db, client, page, domain) : null;
-  return { slot, domain, work };
+  return { domain, slot: page.status === 'Queued' ? await readSlot(db, client, page, domain) : null };
 }
 
 /** At the throttle of the domain that its robots.txt redirects to, or at its own. */

@@ -3,7 +3,7 @@ import { FINAL_STATUSES, OPEN_STATUSES } from '../core/outcome.ts';
 import type { CrawlSettings } from '../core/settings.ts';
 import { toSettings } from '../storage/crawls.ts';
 import type { Database } from '../storage/database.ts';
-import { type Causes, readCauses } from '../storage/reports/causes.ts';
+import { type Cause, type Causes, readCauses } from '../storage/reports/causes.ts';
 import { type CrawlSample, readLinkCounts, readSamples } from '../storage/reports/counts.ts';
 import { hasEnded, type Progress, readProgress } from '../storage/reports/progress.ts';
 import { readRemaining } from '../storage/reports/remaining.ts';
@@ -29,6 +29,7 @@ export interface FullCrawlReport {
   end: PoliteEnd | null;
   causes: Causes;
   ledger: Ledger;
+  pageLedger: PageLedger;
 }
 
 /** What became of the links: `found` is the sum of `followed` and of all that was skipped. */
@@ -38,6 +39,19 @@ export interface Ledger {
   followed: number;
   /** The most frequent first. */
   skipped: { reason: string; links: number }[];
+}
+
+/** What became of the pages that were found: all of them. */
+export interface PageLedger {
+  found: number;
+  crawled: number;
+  open: number;
+  robots: number;
+  /** By an operator, while the crawl ran. */
+  excluded: number;
+  rejected: number;
+  /** With the crawl, or because it had as many pages as it may have. */
+  cancelled: number;
 }
 
 const MAX_SEEDS = 10;
@@ -80,6 +94,7 @@ export async function readCrawlReport(
     end: end && { ...end, domains: end.domains.slice(0, MAX_DOMAINS) },
     causes,
     ledger: toLedger(links),
+    pageLedger: toPageLedger(progress, causes),
   };
 }
 
@@ -93,5 +108,26 @@ export function toLedger({ found, skipped }: { found: number; skipped: SkipCount
     found,
     followed: found - rows.reduce((sum, { links }) => sum + links, 0),
     skipped: rows.sort((one, other) => other.links - one.links),
+  };
+}
+
+/** `causes` is as of the crawl's last sweep: what it does not explain yet counts as rejected. */
+export function toPageLedger(
+  { found, pages }: Pick<Progress, 'found' | 'pages'>,
+  { causes }: { causes: readonly Pick<Cause, 'status' | 'errorKind' | 'pages'>[] },
+): PageLedger {
+  const known = causes.filter(({ status, errorKind }) => status === 'Rejected' && errorKind === 'excluded');
+  const excluded = Math.min(
+    pages.Rejected,
+    known.reduce((sum, cause) => sum + cause.pages, 0),
+  );
+  return {
+    found,
+    crawled: pages.Fetched + pages.Redirected + pages.Failed,
+    open: OPEN_STATUSES.reduce((sum, status) => sum + pages[status], 0),
+    robots: pages.Blocked,
+    excluded,
+    rejected: pages.Rejected - excluded,
+    cancelled: pages.Cancelled,
   };
 }

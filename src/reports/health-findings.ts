@@ -24,9 +24,17 @@ export interface HealthFacts {
   workers: SeenWorker[] | null;
   /** Tasks that wait for a worker, by task queue. */
   backlog: { queue: string; tasks: number; oldestMs: number }[] | null;
-  crawls: (OpenCrawl & { waitsFor: string | null })[] | null;
+  crawls: (OpenCrawl & WaitingFor)[] | null;
   /** The order that stopped everything. null: nothing is stopped, or it could not be read. */
   stop: OrderOrigin | null;
+}
+
+/** Of a crawl without a page for long. */
+export interface WaitingFor {
+  /** As the end of a sentence, if its domains explain that. null: they do not, or there is nothing to explain. */
+  waitsFor: string | null;
+  /** Nothing but orders of operators and long gaps hold it back: nothing is wrong. */
+  asOrdered: boolean;
 }
 
 export type StoreState = 'available' | 'unavailable' | 'not known';
@@ -152,7 +160,7 @@ function workerFindings({ workers, crawls, backlog, temporalError }: HealthFacts
 }
 
 function stalled(
-  { id, status, due, lastDoneAt, waitsFor }: NonNullable<HealthFacts['crawls']>[number],
+  { id, status, due, lastDoneAt, waitsFor, asOrdered }: NonNullable<HealthFacts['crawls']>[number],
   now: Date,
 ): Finding[] {
   const silentMs = now.getTime() - lastDoneAt.getTime();
@@ -164,7 +172,10 @@ function stalled(
           `${what}.`,
           `See what its workflow does in the Temporal Web UI, or continue it with "amble crawl --id ${id}".`,
         )
-      : warn(`${what}; ${waitsFor}.`, `"amble domain" and the page of the crawl show when it goes on.`),
+      : (asOrdered ? warn : bad)(
+          `${what}; ${waitsFor}.`,
+          `"amble domain" and the page of the crawl show when it goes on.`,
+        ),
   ];
 }
 

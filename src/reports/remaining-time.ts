@@ -4,6 +4,8 @@ import type { DomainRemaining } from '../storage/reports/remaining.ts';
 export interface RemainingTime extends DomainRemaining {
   /** If it is worked on without interruption. null: it is paused. */
   remainingMs: number | null;
+  /** The same with half the delay, as far as the site allows that. null: it is paused. */
+  atHalfMs: number | null;
 }
 
 export interface PoliteEnd {
@@ -26,12 +28,16 @@ export interface Saving {
 
 export function politeEnd(remaining: readonly DomainRemaining[], now: Date): PoliteEnd {
   const domains = remaining
-    .map((domain) => ({ ...domain, remainingMs: remainingMsOf(domain, now) }))
+    .map((domain) => ({
+      ...domain,
+      remainingMs: remainingMsOf(domain, now),
+      atHalfMs: remainingMsOf({ ...domain, gapMs: halfGapMs(domain) }, now),
+    }))
     .sort(
       (one, other) =>
         (other.remainingMs ?? -1) - (one.remainingMs ?? -1) || one.domain.localeCompare(other.domain),
     );
-  return { domains, remainingMs: domains[0]?.remainingMs ?? null, saving: savingOf(domains, now) };
+  return { domains, remainingMs: domains[0]?.remainingMs ?? null, saving: savingOf(domains) };
 }
 
 function remainingMsOf({ open, gapMs, paused, blockedUntil }: DomainRemaining, now: Date): number | null {
@@ -39,14 +45,18 @@ function remainingMsOf({ open, gapMs, paused, blockedUntil }: DomainRemaining, n
   return Math.max(0, (blockedUntil?.getTime() ?? 0) - now.getTime()) + open * gapMs;
 }
 
+/** A Crawl-delay or a backoff is not shortened. */
+function halfGapMs({ gapMs, siteGapMs }: DomainRemaining): number {
+  return Math.min(gapMs, Math.max(gapMs / 2, siteGapMs));
+}
+
 /** Less would not be worth a change. */
 const MIN_SAVING_MS = 60_000;
 
-/** A Crawl-delay, a backoff or an operator's delay is not shortened by the crawl's own. */
-function savingOf([slowest, second]: readonly RemainingTime[], now: Date): Saving | null {
+function savingOf([slowest, second]: readonly RemainingTime[]): Saving | null {
   if (slowest === undefined || slowest.remainingMs === null) return null;
-  const toMs = Math.max(slowest.gapMs / 2, slowest.minGapMs);
-  const shorter = remainingMsOf({ ...slowest, gapMs: toMs }, now) ?? 0;
+  const toMs = halfGapMs(slowest);
+  const shorter = slowest.atHalfMs ?? 0;
   const secondMs = second?.remainingMs ?? 0;
   const savedMs = slowest.remainingMs - Math.max(shorter, secondMs);
   if (savedMs < MIN_SAVING_MS) return null;

@@ -1,4 +1,6 @@
 /** How a site is treated, for its owner: times, statuses and rules, but no addresses of pages, and nothing about other hosts. */
+import { politenessFor } from '../core/domain-politeness.ts';
+import { findCrawl } from '../storage/crawls.ts';
 import type { Database } from '../storage/database.ts';
 import { readDomain } from '../storage/domains.ts';
 import { type PastRequest, readRequestHistory } from '../storage/reports/request-history.ts';
@@ -11,7 +13,7 @@ export interface SiteTreatment {
   host: string;
   /** No request is on record, and none is being made. */
   unknown: boolean;
-  /** The gap that was kept before the last request. null: none was sent. */
+  /** The gap in force: what the domain asks for, and the delay of the crawl that sent the last request. null: not known yet. */
   gapMs: number | null;
   paused: boolean;
   /** Until then we wait, because the site asked us to. */
@@ -29,17 +31,18 @@ export async function readSiteTreatment(
   { host, domain }: { host: string; domain: string },
   options: { period: Period; token: string },
 ): Promise<SiteTreatment> {
-  const [known, requests, robots, proof] = await Promise.all([
+  const [known, requests, crawlDelayMs, robots, proof] = await Promise.all([
     readDomain(db, domain),
-    readRequestHistory(db, domain, MAX_REQUESTS, options.period.until),
+    readRequestHistory(db, domain, MAX_REQUESTS, { until: options.period.until, host }),
+    readCrawlDelayMs(db, domain),
     readRobotsVersions(db, domain),
     proveDomain(db, domain, options.period),
   ]);
-  const { paused = false, blockedUntil = null } = known?.stored ?? {};
+  const { paused = false, blockedUntil = null, minGapMs = 0 } = known?.stored ?? {};
   return {
     host,
     unknown: known === null,
-    gapMs: requests.at(-1)?.requiredMs ?? null,
+    gapMs: crawlDelayMs === null && minGapMs === 0 ? null : Math.max(minGapMs, crawlDelayMs ?? 0),
     paused,
     waitsUntil: blockedUntil === null ? null : new Date(blockedUntil),
     requests: requests
@@ -52,4 +55,15 @@ export async function readSiteTreatment(
     ),
     proof: summariseProof(proof),
   };
+}
+
+/** Of the crawl that sent the last request. null: none is on record, or the crawl is not. */
+async function readCrawlDelayMs(db: Database, domain: string): Promise<number | null> {
+  const last = await db.request.findFirst({
+    where: { domain },
+    orderBy: { startedAt: 'desc' },
+    select: { crawlId: true },
+  });
+  const crawl = last && (await findCrawl(db, last.crawlId));
+  return crawl && politenessFor(crawl.settings, domain).delay.minMs;
 }

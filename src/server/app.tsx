@@ -46,12 +46,12 @@ export function createApp(options: AppOptions): Hono<Env> {
   // Each open stream is one.
   setMaxListeners(0, stopping);
   const views = botOnly ? VIEWS.filter(({ isPublic }) => isPublic) : VIEWS;
-  /** What is below a public page is read without a token. */
-  const viewsFor = ({ req }: Context<Env>) => (req.path.startsWith('/bot') ? [] : views);
+  /** For everybody: all that a server for owners of sites serves, and what is below a public page, which is read without a token. */
+  const viewsFor = ({ req }: Context<Env>) => (botOnly || req.path.startsWith('/bot') ? [] : views);
   const app = new Hono<Env>();
   addGuards(app, hosts);
   if (token !== null) requireToken(app, token);
-  else if (!botOnly) rememberName(app, views);
+  else if (!botOnly) rememberName(app, services, views);
   serveAssets(app);
   serveHealth(app, services, stopping);
   app.get('/', (c) => c.redirect(botOnly ? '/bot' : '/now', 302));
@@ -76,17 +76,14 @@ export function createApp(options: AppOptions): Hono<Env> {
     if (known !== null)
       return message(c, services, viewsFor(c), known.status, titleOf(known.status), known.detail);
     log(`The dashboard failed on ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
-    return message(
-      c,
-      services,
-      viewsFor(c),
-      500,
-      'Error',
-      'Something went wrong; the log of the server says what.',
-    );
+    return isForPrograms(c)
+      ? problem(500, UNEXPECTED)
+      : message(c, services, viewsFor(c), 500, 'Error', UNEXPECTED);
   });
   return app;
 }
+
+const UNEXPECTED = 'Something went wrong; the log of the server says what.';
 
 /** The API, and the JSON of a view. */
 function isForPrograms({ req }: Context<Env>): boolean {

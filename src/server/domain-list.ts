@@ -1,12 +1,15 @@
 /** The domains as an operator sees them, for the page and for the API. */
-import { type DomainReport, queryThrottles } from '../operator/domains.ts';
-import { countDomains, type KnownDomain, listDomains } from '../storage/domains.ts';
-import { askTemporal, type Services } from './services.ts';
+import type { DomainReport } from '../operator/domains.ts';
+import { countDomains, type KnownDomain, listDomains, MAX_COUNTED_DOMAINS } from '../storage/domains.ts';
+import { asReports, readThrottles } from './live-answers.ts';
+import type { Services } from './services.ts';
 
 export interface DomainList {
   domains: DomainReport[];
   /** Known ones that are not listed. */
   more: number;
+  /** There are more than are counted. */
+  moreAtLeast: boolean;
 }
 
 /** Those whose name contains `find`: paused, blocked and unreachable ones first, then the most recent. */
@@ -16,7 +19,11 @@ export async function loadDomains(
 ): Promise<DomainList> {
   const { db } = services;
   const [known, all] = await Promise.all([listDomains(db, limit, find), countDomains(db, find)]);
-  return { domains: await withThrottles(services, known), more: all - known.length };
+  return {
+    domains: await withThrottles(services, known),
+    more: all - known.length,
+    moreAtLeast: all >= MAX_COUNTED_DOMAINS,
+  };
 }
 
 /** With what their throttles say, as far as they answer soon. */
@@ -25,13 +32,5 @@ export async function withThrottles(
   known: readonly KnownDomain[],
 ): Promise<DomainReport[]> {
   const names = known.map(({ name }) => name);
-  const live = await services.throttles.read(names, (asked, onView) =>
-    askTemporal(services, (client) => queryThrottles(client, asked, onView)),
-  );
-  return known.map((one) => ({
-    domain: one.name,
-    known: one,
-    live: live.get(one.name) ?? null,
-    unanswered: !live.has(one.name),
-  }));
+  return asReports(known, await readThrottles(services, names));
 }

@@ -1,6 +1,8 @@
 /** Whether the server is alive, and whether it can do its work: for containers and load balancers. */
 import type { Hono } from 'hono';
 import { LRUCache } from 'lru-cache';
+import { type HealthReport, readHealth } from '../operator/health.ts';
+import { DATABASE_TIMEOUT_MS, withinMs } from './database-deadline.ts';
 import type { Env } from './env.ts';
 import { askTemporal, type Services } from './services.ts';
 
@@ -20,8 +22,16 @@ export function serveHealth(app: Hono<Env>, services: Services, stopping: AbortS
   });
 }
 
+/** Does not wait for what is known to be silent. */
+export function readHealthNow({ config, db, client, outages }: Services, now: Date): Promise<HealthReport> {
+  const noDatabase = 'it does not answer';
+  return readHealth({ config, client, noDatabase, db: outages.isSilent('Postgres') ? null : db }, now);
+}
+
 async function whyNotReady(services: Services): Promise<string[]> {
-  const hasDatabase = await services.db.$queryRaw`SELECT 1`.then(
+  const { db, outages } = services;
+  const asked = db.$queryRaw`SELECT 1`;
+  const hasDatabase = await withinMs(asked, outages.isSilent('Postgres') ? 0 : DATABASE_TIMEOUT_MS).then(
     () => true,
     () => false,
   );

@@ -9,7 +9,7 @@ import type { Env } from './env.ts';
 import { raw } from './html/jsx.ts';
 import { Main, Page } from './html/layout.tsx';
 import type { LiveFeeds } from './live.ts';
-import type { Services } from './services.ts';
+import { type Services, whileDatabaseAnswers } from './services.ts';
 import { type LoadedView, toJson, type View } from './view.ts';
 
 /** Addresses whose last data is kept for the time when the database is unavailable. */
@@ -46,14 +46,20 @@ export function serveViews(app: Hono<Env>, serving: Serving): void {
 
 function serveView(app: Hono<Env>, view: View, { services, feeds, views, stopping, log }: Serving): void {
   const { isPublic, isLive } = view;
+  const { outages } = services;
   const remembered = new LRUCache<string, Omit<Loaded, 'stale'>>({ max: MAX_REMEMBERED });
 
   /** null: there is no such thing. */
   const load = async (params: Record<string, string>, url: URL): Promise<Loaded | null> => {
     const now = new Date();
+    const known = remembered.get(url.href);
+    // It would wait for the database, and be shown without it in the end.
+    if (known !== undefined && view.needsDatabase && outages.isSilent('Postgres'))
+      return { ...known, stale: true };
     try {
+      const loading = view.load({ services, params, query: url.searchParams, now });
       const [loaded, stop] = await Promise.all([
-        view.load({ services, params, query: url.searchParams, now }),
+        view.needsDatabase ? whileDatabaseAnswers(services, loading) : loading,
         services.lastStop.read(services),
       ]);
       if (loaded === null) return null;
@@ -61,7 +67,7 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views, stoppin
       return { view: loaded, stop, at: now, stale: false };
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
-      services.outages.failed('Postgres', error);
+      outages.failed('Postgres', error);
       const last = remembered.get(url.href);
       if (last === undefined) throw error;
       return { ...last, stale: true };
@@ -71,7 +77,7 @@ function serveView(app: Hono<Env>, view: View, { services, feeds, views, stoppin
   const renderMain = async ({ view: { render }, stop, at, stale }: Loaded): Promise<string> =>
     `${await (
       <Main
-        outages={services.outages.list()}
+        outages={outages.list()}
         stop={isPublic ? null : stop}
         staleSince={stale ? at : null}
         now={new Date()}

@@ -31,6 +31,8 @@ export interface ViewDefinition<Data> {
   isPublic?: true;
   /** It takes long to load: an open page is not sent again when it changes. */
   isLive?: false;
+  /** It says itself what is missing without Postgres, and does not wait for it for long. */
+  needsDatabase?: false;
   title(data: Data): string;
   load(request: ViewRequest): Promise<Data | null>;
   render(data: Data, now: Date): Html;
@@ -48,13 +50,15 @@ export interface View {
   nav: string | null;
   isPublic: boolean;
   isLive: boolean;
+  needsDatabase: boolean;
   load(request: ViewRequest): Promise<LoadedView | null>;
 }
 
 export function defineView<Data>(definition: ViewDefinition<Data>): View {
   const { path, nav = null, isPublic = false, isLive = !isPublic, title, load, render } = definition;
+  const { needsDatabase = true } = definition;
   return {
-    ...{ path, nav, isPublic, isLive },
+    ...{ path, nav, isPublic, isLive, needsDatabase },
     async load(request) {
       const data = await load(request);
       return data === null ? null : { data, title: title(data), render: (now) => render(data, now) };

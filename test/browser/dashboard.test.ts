@@ -1,46 +1,28 @@
 /** The dashboard in a real browser, on real crawls. */
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningServer, startServer } from '../../src/server/listen.ts';
-import { createServices } from '../../src/server/services.ts';
 import { VIEWS } from '../../src/server/views/index.ts';
-import { type Amble, startAmble } from '../support/amble.ts';
-import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { type RunningBrowser, startBrowser } from './chromium.ts';
+import { flatSite } from '../support/web.ts';
 import { HOSTILE_PATH, hostileSite } from './hostile-site.ts';
+import { type BrowserTest, serveTest, startBrowserTest } from './support.ts';
 import { DESKTOP, overflow, PHONE, seriousViolations, visit } from './visit.ts';
 
-let amble: Amble;
-let web: TestWeb;
-let server: RunningServer;
-let chromium: RunningBrowser;
+let run: BrowserTest;
 
 beforeAll(async () => {
-  web = await startWeb({ site: flatSite(300), hostile: hostileSite, other: flatSite(50) });
-  // The form to start a crawl has no fields for the network.
-  [amble, chromium] = await Promise.all([startAmble({ ...web.network }), startBrowser()]);
-  const { config, db, client } = amble;
-  const services = createServices({ config, db, client, temporalUi: null });
-  server = await startServer(services, { host: 'localhost', port: 0 }, (line) => {
-    throw new Error(line);
-  });
+  const sites = { site: flatSite(300), hostile: hostileSite, patient: flatSite(5) };
+  run = await startBrowserTest(sites);
+  const { amble, web } = run;
   await amble.crawl({ seeds: [web.url('hostile', '/')], ...web.network }, 'browser-hostile');
   await amble.start({ seeds: [web.url('site', '/')], ...web.network, delay: '500ms' }, 'browser-slow');
+  await amble.start({ seeds: [web.url('patient', '/')], ...web.network, delay: '40s' }, 'browser-patient');
 });
-afterAll(async () => {
-  await chromium?.stop();
-  await server?.stop();
-  await amble?.stop();
-  await web?.stop();
-});
-
-function open<T>(path: string, options: typeof DESKTOP, act: Parameters<typeof visit<T>>[4]): Promise<T> {
-  return visit(chromium.browser, server.url, path, options, act);
-}
+afterAll(() => run?.stop());
 
 /** A view's address, filled in with what the crawls have. */
 function addressOf(path: string): string {
-  const filled = path.replace(':crawl', 'browser-hostile').replace(':domain', web.name('hostile'));
-  return path === '/page' ? `/page?url=${encodeURIComponent(web.url('hostile', HOSTILE_PATH))}` : filled;
+  const filled = path.replace(':crawl', 'browser-hostile').replace(':domain', run.web.name('hostile'));
+  return path === '/page' ? `/page?url=${encodeURIComponent(run.web.url('hostile', HOSTILE_PATH))}` : filled;
 }
 
 const SCREENS = { 'a desktop': DESKTOP, 'a phone': PHONE };
@@ -48,41 +30,187 @@ const SCREENS = { 'a desktop': DESKTOP, 'a phone': PHONE };
 test.each(
   VIEWS.flatMap(({ path }) => Object.entries(SCREENS).map(([name, options]) => ({ path, name, options }))),
 )('$path on $name, light and dark, is usable by everybody and harmless', async ({ path, options }) => {
-  await open(addressOf(path), options, async (page) => {
+  await run.open(addressOf(path), options, async (page) => {
     expect(await page.locator('h1').count()).toBe(1);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await seriousViolations(page)).toEqual([]);
-    }
-    expect(await overflow(page)).toBe(0);
+    await expectUsable(page);
     expect(await page.locator('main script, main img[src=x]').count()).toBe(0);
   });
 });
 
+/** In both colours, with all that can be unfolded. */
+async function expectUsable(page: Page): Promise<void> {
+  expect(await overflow(page)).toBe(0);
+  await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await seriousViolations(page)).toEqual([]);
+  }
+  expect(await overflow(page)).toBe(0);
+}
+
+test.each<[string, () => string | Promise<string>, RegExp]>([
+  ['how a site is treated', () => `/bot?host=${run.web.name('hostile')}`, /The last requests/],
+  ['a host without requests', () => '/bot?host=nobody.example', /has sent no request/],
+  ['a page in progress', () => queuedPage(), /slot of/],
+  ['a form with a mistake', () => '/start?seeds=http%3A%2F%2Fa.test%2F&delay=soon', /"soon"/],
+  ['an address without a page', () => '/nothing', /There is nothing at this address/],
+  ['a crawl that does not exist', () => '/crawls/nobody', /There is nothing at this address/],
+  [
+    'the preview of an exclusion',
+    () => '/crawls/browser-slow/exclude?pattern=/1*',
+    /Removes \d+ of \d+ pending/,
+  ],
+  ['the preview of a retry', () => '/crawls/browser-hostile/retry?cause=status%2F404', /1 failed page would/],
+])('%s is usable by everybody', async (_, address, shown) => {
+  await run.open(await address(), PHONE, async (page) => {
+    await page.getByText(shown).first().waitFor();
+    await expectUsable(page);
+  });
+});
+
+async function queuedPage(): Promise<string> {
+  const where = { crawlId: 'browser-patient', status: 'Queued' } as const;
+  await expect.poll(() => run.amble.db.page.count({ where }), { timeout: 20_000 }).toBeGreaterThan(0);
+  const { url } = await run.amble.db.page.findFirstOrThrow({ where });
+  return `/page?url=${encodeURIComponent(url)}`;
+}
+
+test('Health with findings is usable by everybody', async () => {
+  const { db } = run.amble;
+  const { settings } = await db.crawl.findUniqueOrThrow({ where: { id: 'browser-hostile' } });
+  const createdAt = new Date(Date.now() - 25 * 60_000);
+  const silent = { id: 'browser-silent', seeds: [], settings: settings ?? {}, scopeHosts: [], createdAt };
+  await db.crawl.create({ data: silent });
+  const url = 'http://silent.test/';
+  const page = { crawlId: silent.id, url, urlHash: Buffer.from(url), domain: 'silent.test' };
+  await db.page.create({ data: page });
+  try {
+    await run.open('/health', PHONE, async (health) => {
+      await health.getByText('browser-silent is stalled').waitFor();
+      await expectUsable(health);
+    });
+  } finally {
+    await db.crawl.delete({ where: { id: silent.id } });
+  }
+});
+
+const FORMS: [string, string, (page: Page) => Promise<unknown>, string, RegExp][] = [
+  [
+    'the search of every page',
+    '/now',
+    async (page) => {
+      await page.getByLabel('Find a page by its URL').fill(run.web.url('hostile', '/missing'));
+      await page.keyboard.press('Enter');
+    },
+    '**/page?url=*missing',
+    /This was attempt 1/,
+  ],
+  [
+    'Find it',
+    '/page',
+    async (page) => {
+      await page.getByLabel('URL of a page').fill(run.web.url('hostile', '/missing'));
+      await page.getByRole('button', { name: 'Find it' }).click();
+    },
+    '**/page?url=*missing',
+    /This was attempt 1/,
+  ],
+  [
+    'Show on Domains',
+    '/domains',
+    async (page) => {
+      await page.getByLabel('Only domains with this in their name').fill('no-such-name');
+      await page.getByRole('button', { name: 'Show' }).click();
+    },
+    '**/domains?find=no-such-name',
+    /No domain has "no-such-name" in its name/,
+  ],
+  [
+    'Show on Orders',
+    '/orders',
+    async (page) => {
+      await page.getByLabel('Only orders about this crawl').fill('browser-hostile');
+      await page.getByRole('button', { name: 'Show' }).click();
+    },
+    '**/orders?crawl=browser-hostile&domain=',
+    /No orders on record/,
+  ],
+  [
+    'Show on a proof',
+    '/domains/:domain',
+    async (page) => {
+      await page.getByLabel('From', { exact: true }).fill('2026-01-01');
+      await page.getByLabel('until', { exact: true }).fill('2026-01-02');
+      await page.getByRole('button', { name: 'Show' }).click();
+    },
+    '**?from=2026-01-01&until=2026-01-02',
+    /No request was sent in this period/,
+  ],
+  [
+    'Preview of a retry',
+    '/crawls/browser-hostile/retry',
+    async (page) => {
+      await page.getByLabel('Cause, such as').fill('status/404');
+      await page.getByRole('button', { name: 'Preview' }).click();
+    },
+    '**/retry?cause=status%2F404&domain=',
+    /^1 failed page would be retried/,
+  ],
+  [
+    'Show on the page for owners of sites',
+    '/bot',
+    async (page) => {
+      await page.getByLabel('Host name of your site').fill(run.web.name('hostile'));
+      await page.getByRole('button', { name: 'Show' }).click();
+    },
+    '**/bot?host=*',
+    /robots.txt as we understand it/,
+  ],
+  ...[
+    ['Exclude URLs', '**/crawls/browser-slow/exclude', /while it runs/],
+    ['Retry failed', '**/crawls/browser-slow/retry', /would be retried/],
+    ['Orders', '**/orders?crawl=browser-slow', /Orders|orders/],
+  ].map(([name, leadsTo, shown]): (typeof FORMS)[number] => [
+    `the link ${name}`,
+    '/crawls/browser-slow',
+    (page) =>
+      page
+        .locator('main')
+        .getByRole('link', { name: String(name), exact: true })
+        .click(),
+    String(leadsTo),
+    new RegExp(shown ?? ''),
+  ]),
+];
+
+test.each(FORMS)('%s leads to what was asked for', async (_, path, act, leadsTo, shown) => {
+  await run.open(addressOf(path), DESKTOP, async (page) => {
+    await act(page);
+    await page.waitForURL(leadsTo);
+    await page.getByText(shown).first().waitFor();
+  });
+});
+
 test.each(VIEWS)('$path is readable without JavaScript', async ({ path, isPublic }) => {
-  await open(addressOf(path), { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+  await run.open(addressOf(path), { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
     expect(await page.locator('h1').count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Domains' }).count()).toBe(isPublic ? 0 : 1);
   });
 });
 
 test('on a phone, the buttons of a table are on the screen', async () => {
-  await open('/domains', PHONE, async (page) => {
-    const box = await page.getByRole('button', { name: `Pause ${web.name('site')}` }).boundingBox();
+  await run.open('/domains', PHONE, async (page) => {
+    const box = await page.getByRole('button', { name: `Pause ${run.web.name('site')}` }).boundingBox();
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(390);
     expect(box?.x).toBeGreaterThan(0);
   });
 });
 
 test('a server with a token asks for it on localhost too, once, and for a name for the record', async () => {
-  const { db, client } = amble;
-  const config = { ...amble.config, serverToken: 'correct-horse-battery-staple' };
-  const services = createServices({ config, db, client, temporalUi: null });
-  const closed = await startServer(services, { host: 'localhost', port: 0 }, (line) => {
-    throw new Error(line);
-  });
+  const config = { ...run.amble.config, serverToken: 'correct-horse-battery-staple' };
+  const closed = await serveTest({ ...run.amble, config });
   try {
-    await visit(chromium.browser, closed.url, '/now', PHONE, async (page) => {
+    await visit(run.chromium.browser, closed.url, '/now', PHONE, async (page) => {
       expect(new URL(page.url()).pathname).toBe('/login');
       expect(await seriousViolations(page)).toEqual([]);
       await page.getByLabel('Token of this server').fill(config.serverToken);
@@ -104,7 +232,7 @@ test('a server with a token asks for it on localhost too, once, and for a name f
 });
 
 test('without a token, a browser may give a name for the record', async () => {
-  await open('/now', PHONE, async (page) => {
+  await run.open('/now', PHONE, async (page) => {
     await page.getByRole('link', { name: 'Add your name' }).click();
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByLabel('Your name').fill('Anna Müller');
@@ -118,7 +246,7 @@ test('without a token, a browser may give a name for the record', async () => {
 });
 
 test('an open page follows the crawl without being loaded again', async () => {
-  await open('/now', DESKTOP, async (page) => {
+  await run.open('/now', DESKTOP, async (page) => {
     await page.evaluate('window.loadedOnce = true');
     const done = page.locator('article', { hasText: 'browser-slow' }).locator('dd').nth(1);
     const before = Number(await done.textContent());
@@ -130,7 +258,7 @@ test('an open page follows the crawl without being loaded again', async () => {
 });
 
 test('a live update keeps buttons, open details, focus and what is being typed', async () => {
-  await open('/crawls/browser-slow', DESKTOP, async (page) => {
+  await run.open('/crawls/browser-slow', DESKTOP, async (page) => {
     const reason = page.getByLabel('Reason: Pause browser-slow');
     await page.locator('#cancel summary').click();
     await reason.pressSequentially('half a ');
@@ -147,128 +275,8 @@ test('a live update keeps buttons, open details, focus and what is being typed',
   });
 });
 
-test.each([
-  ['with JavaScript', DESKTOP],
-  ['without JavaScript', { ...PHONE, javaScriptEnabled: false }],
-])('a crawl is paused and resumed by its buttons %s', async (_, options) => {
-  await open('/now', options, async (page) => {
-    const statusOf = async () => (await amble.db.crawl.findUnique({ where: { id: 'browser-slow' } }))?.status;
-    await page.getByLabel('Give a reason: Pause browser-slow').click();
-    await page.getByRole('textbox', { name: 'Reason: Pause browser-slow' }).fill('a test');
-    await page.getByRole('button', { name: 'Pause browser-slow' }).click();
-    await page.getByRole('button', { name: 'Resume browser-slow' }).waitFor();
-    expect(await statusOf()).toBe('Paused');
-    expect(await page.getByText('Paused by an operator (dashboard): a test.').count()).toBe(1);
-    await page.getByRole('button', { name: 'Resume browser-slow' }).click();
-    await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
-    expect(await statusOf()).toBe('Running');
-  });
-});
-
-test('failed pages are retried by their cause, and URLs excluded, after a preview', async () => {
-  await open('/crawls/browser-hostile', DESKTOP, async (page) => {
-    await page.getByRole('row', { name: 'status 404' }).getByText('Retry these').click();
-    await page.waitForURL('**/retry?cause=status%2F404');
-    await page.getByRole('button', { name: 'Retry these 1 of browser-hostile' }).click();
-    await page.getByText('1 of 1 retried page').waitFor({ timeout: 20_000 });
-  });
-  await open('/crawls/browser-slow/exclude', PHONE, async (page) => {
-    await page.getByLabel('Pattern').fill('/2*');
-    await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText(/^Removes \d+ of \d+ pending pages$/).waitFor();
-    await page.getByRole('button', { name: 'Exclude /2* from browser-slow' }).click();
-    await page.waitForURL('**/crawls/browser-slow');
-  });
-  const rejected = { crawlId: 'browser-slow', status: 'Rejected', url: { contains: '/2' } } as const;
-  await expect.poll(() => amble.db.page.count({ where: rejected })).toBeGreaterThan(0);
-});
-
-test('a crawl is paused on its own page, with a reason', async () => {
-  await open('/crawls/browser-slow', PHONE, async (page) => {
-    await page.getByLabel('Reason: Pause browser-slow').fill('on its own page');
-    await page.getByRole('button', { name: 'Pause browser-slow' }).click();
-    await page.getByText('Paused by an operator (dashboard): on its own page.').waitFor();
-    await page.getByRole('button', { name: 'Resume browser-slow' }).click();
-    await page.getByRole('button', { name: 'Pause browser-slow' }).waitFor();
-  });
-});
-
-test.each([
-  ['in the list', () => '/domains'],
-  ['on its own page', () => `/domains/${web.name('site')}`],
-])('a domain is paused and resumed by its buttons %s', async (_, path) => {
-  const domain = web.name('site');
-  await open(path(), DESKTOP, async (page) => {
-    await page.getByRole('button', { name: `Pause ${domain}` }).click();
-    await page.getByRole('button', { name: `Resume ${domain}` }).waitFor();
-    expect((await amble.db.domain.findUnique({ where: { name: domain } }))?.paused).toBe(true);
-    await page.getByRole('button', { name: `Resume ${domain}` }).click();
-    await page.getByRole('button', { name: `Pause ${domain}` }).waitFor();
-  });
-});
-
-test('a crawl is started by the form, which shows the same command, and cancelled with a reason', async () => {
-  await open('/start', DESKTOP, async (page) => {
-    await page.getByLabel('URLs to start from').fill(web.url('other', '/'));
-    await page.getByLabel('Name').fill('browser-started');
-    await page.getByLabel('Preset').selectOption('broad');
-    await page.getByLabel('Delay').fill('300ms');
-    await page.getByRole('button', { name: 'Show the command' }).click();
-    const options = '--id browser-started --preset broad --delay 300ms';
-    await page.getByText(`amble crawl ${web.url('other', '/')} ${options}`).waitFor();
-    await page.getByRole('button', { name: 'Start' }).click();
-    await page.waitForURL('**/crawls/browser-started');
-    const fetched = { crawlId: 'browser-started', status: 'Fetched' } as const;
-    await expect.poll(() => amble.db.page.count({ where: fetched }), { timeout: 20_000 }).toBeGreaterThan(0);
-    await page.reload();
-    await page.locator('#cancel summary').click();
-    await page.getByLabel('Reason: Cancel crawl browser-started').fill('a test');
-    await page.getByRole('button', { name: 'Cancel crawl browser-started' }).click();
-    await page.getByText('Cancelled', { exact: true }).waitFor({ timeout: 20_000 });
-  });
-  const order = await amble.db.order.findFirst({ where: { crawlId: 'browser-started', kind: 'cancel' } });
-  expect(order).toMatchObject({ channel: 'dashboard', reason: 'a test' });
-});
-
-test('a domain is slowed down and reset by its buttons', async () => {
-  const domain = web.name('site');
-  const delayOf = async () => (await amble.db.domain.findUnique({ where: { name: domain } }))?.delayMaxMs;
-  await open(`/domains/${domain}`, PHONE, async (page) => {
-    await page.locator('#delay summary').click();
-    await page.getByRole('textbox', { name: `Delay of ${domain};` }).fill('20s-40s');
-    await page.getByLabel(`Reason: Set delay of ${domain}`).fill('asked by its owner');
-    await page.getByRole('button', { name: `Set delay of ${domain}` }).click();
-    await page.getByText('30 s (the delay set for the domain)').waitFor();
-    expect(await delayOf()).toBe(40_000);
-    await page.locator('#reset summary').click();
-    await page.getByRole('button', { name: `Reset ${domain}` }).click();
-    await expect.poll(delayOf).toBeNull();
-  });
-  const order = await amble.db.order.findFirst({ where: { domain, kind: 'delay' } });
-  expect(order).toMatchObject({ channel: 'dashboard', reason: 'asked by its owner' });
-});
-
-test('everything is stopped with a reason, every page says so, and it is lifted again', async () => {
-  await open('/now', DESKTOP, async (page) => {
-    await page.getByText('Stop everything').click();
-    await page.getByLabel('Reason: Stop all crawls and domains').fill('the network is being repaired');
-    await page.getByRole('button', { name: 'Stop all crawls and domains' }).click();
-    await page.getByRole('alert').getByText('Everything is stopped').waitFor();
-    // The crawl says the same as the banner.
-    await page.getByText('Everything is stopped by an operator (dashboard): the network').nth(1).waitFor();
-  });
-  await open('/domains', PHONE, async (page) => {
-    expect(await page.getByRole('alert').first().textContent()).toContain('the network is being repaired');
-    expect(await seriousViolations(page)).toEqual([]);
-    await page.getByLabel('Reason: Lift the stop').fill('it works again');
-    await page.getByRole('button', { name: 'Lift the stop' }).click();
-    await page.waitForURL('**/now');
-    expect(await page.getByText('Everything is stopped').count()).toBe(0);
-  });
-});
-
 test('everything can be reached with the keyboard', async () => {
-  await open('/now', DESKTOP, async (page) => {
+  await run.open('/now', DESKTOP, async (page) => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     const reached = new Set<unknown>();

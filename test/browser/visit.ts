@@ -39,7 +39,10 @@ export async function visit<T>(
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+    // The browser reports a page that is meant to be missing as an error.
+    const isMissing = message.text().includes('404') && message.location().url === page.url();
+    if ((message.type() === 'error' || message.type() === 'warning') && !isMissing)
+      faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('dialog', (dialog) => {

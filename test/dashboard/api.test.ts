@@ -213,13 +213,19 @@ test('the document describes every route', async () => {
   ]);
 });
 
-test('health says whether a worker is running', async () => {
+test('health says whether a worker is running, what is wrong, and whether everything is stopped', async () => {
   expect(await (await get('/health')).json()).toMatchObject({
     ok: true,
     postgres: true,
     temporal: true,
     worker: true,
+    stopped: false,
+    findings: [],
   });
+  await post('/stop-all', { reason: 'a test' });
+  const stopped = { ok: true, stopped: true, findings: [{ level: 'warn' }] };
+  expect(await (await get('/health')).json()).toMatchObject(stopped);
+  await post('/resume-all');
 });
 
 test('the form to start a crawl starts it, and shows the command that would', async () => {

@@ -1,9 +1,6 @@
 /** A crawl, a domain and a page in detail, with what hostile sites write. */
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createApp } from '../../src/server/app.tsx';
 import { periodOf } from '../../src/server/views/proof.tsx';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
@@ -29,6 +26,16 @@ function site(path: string) {
   return { body: `<title>${HOSTILE.replaceAll('<', '&lt;')}${'x'.repeat(10_000)}</title><p>${HOSTILE}</p>` };
 }
 
+/** A page or a link for each reason not to crawl it. */
+function ledger(path: string) {
+  if (path === '/robots.txt') return { body: ROBOTS };
+  if (path === '/1') return { body: links('/deep') };
+  if (path !== '/') return { body: path };
+  return {
+    body: links('/private', '/1', '/2', '/3', '/4', '/x/1', 'http://elsewhere.test/', '/a/a/a/a/a/a'),
+  };
+}
+
 const CrawlJson = z.object({
   progress: z.object({ found: z.number(), pages: z.record(z.string(), z.number()) }),
   done: z.number(),
@@ -42,6 +49,8 @@ const CrawlJson = z.object({
   }),
 });
 
+const Ledgers = CrawlJson.pick({ ledger: true }).extend({ pageLedger: z.record(z.string(), z.number()) });
+
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 let amble: Amble;
@@ -52,7 +61,7 @@ let url: (path: string) => string;
 beforeAll(async () => {
   amble = await startAmble();
   dashboard = openDashboard(amble, { temporalUi: 'http://localhost:8233' });
-  web = await startWeb({ site });
+  web = await startWeb({ site, ledger });
   url = (path) => web.url('site', path);
   const crawl = { seeds: [url('/')], ...web.network, delay: '100ms', scope: 'host' };
   const result = await amble.crawl(crawl);
@@ -91,10 +100,31 @@ describe('a crawl', () => {
     expect(crawl.samples.at(-1)).toMatchObject({ found: 5, done: 5 });
   });
 
+  test('accounts for every link and every page that was not crawled', async () => {
+    const rules = { maxDepth: 1, maxPages: 3, exclude: ['/x/*'], delay: '1ms' };
+    const crawl = { seeds: [web.url('ledger', '/')], ...web.network, ...rules };
+    const { crawlId: id } = await amble.crawl(crawl);
+    const { ledger, pageLedger } = Ledgers.parse(await (await dashboard.get(`/crawls/${id}.json`)).json());
+    const reasons = ledger.skipped.map(({ reason }) => reason).sort();
+    expect(reasons).toEqual(['beyond max-depth', 'excluded', 'out of scope', 'repeated segments']);
+    expect(ledger.found).toBe(ledger.followed + sum(ledger.skipped.map(({ links }) => links)));
+    expect(pageLedger).toEqual({
+      ...{ found: 6, crawled: 3, open: 0, robots: 1, excluded: 0, rejected: 0, cancelled: 2 },
+    });
+    const html = (await read(`/crawls/${id}`)).replaceAll(/<[^>]+>/g, ' ');
+    for (const { reason } of ledger.skipped) expect(html).toContain(`not followed: ${reason}`);
+    for (const shown of [
+      'disallowed by robots.txt',
+      'cancelled, or beyond the limit',
+      'pages found, the sum',
+    ])
+      expect(html).toContain(shown);
+  });
+
   test('shows causes, links and settings, and a picture with a text for it', async () => {
     const html = await read(`/crawls/${crawlId}`);
     for (const shown of [
-      '5 pages; not crawled: 1 blocked by robots.txt',
+      'not crawled: disallowed by robots.txt',
       'status 404',
       'disallowed by robots.txt',
       'out of scope',
@@ -229,67 +259,6 @@ test('the proof of a day includes the whole of it, as far as it has passed', () 
   expect(period('until=2026-03-10').until).toEqual(new Date('2026-03-10T12:00:00Z'));
 });
 
-describe('the page for owners of sites', () => {
-  const siteOf = (json: unknown) => z.object({ site: z.record(z.string(), z.unknown()) }).parse(json).site;
-
-  test('says who crawls and how to stop it', async () => {
-    const html = await read('/bot');
-    for (const ofOperators of ['href="/now"', 'href="/"', 'Find a URL', '<nav'])
-      expect(html).not.toContain(ofOperators);
-    expect(html).toContain(amble.config.userAgent);
-    expect(html).toContain('User-agent: Amble\nDisallow: /');
-  });
-
-  test('shows how a site is treated, without the addresses of its pages', async () => {
-    const address = `/bot?host=${web.name('site')}`;
-    const html = await read(address);
-    expect(html).toContain('at least 200 ms between two requests');
-    expect(html).toContain('crawl-delay: 0.2');
-    expect(html).toContain('Polite: of 5 requests');
-    expectHarmless(html);
-    const json = await read(address.replace('/bot', '/bot.json'));
-    for (const text of [html, json]) expect(text).not.toMatch(/\/gone|\/old|crawl-[0-9a-f]{8}/);
-    expect(siteOf(JSON.parse(json))).toMatchObject({ unknown: false, paused: false, gapMs: 200 });
-  });
-
-  test('says nothing about a site that was never requested, and refuses what is not a host', async () => {
-    expect(await read('/bot?host=unknown.example')).toContain('has sent no request');
-    expect((await dashboard.get('/bot?host=a/b')).status).toBe(400);
-  });
-
-  test.each([
-    'from=-200000-01-01T00:00:00Z',
-    'until=-271821-04-20T00:00:00Z',
-    'from=%2B275760-09-13T00:00:00Z',
-  ])('takes the period %s for one that Postgres knows', async (period) => {
-    for (const form of ['/bot', '/bot.json'])
-      expect(await read(`${form}?host=${web.name('site')}&${period}`)).toContain(web.name('site'));
-  });
-
-  test('is not kept open', async () => {
-    const response = await dashboard.get('/bot', { Accept: 'text/event-stream' });
-    expect(response.headers.get('Content-Type')).toContain('text/html');
-    expect(await response.text()).not.toContain('data-live');
-  });
-
-  test('is limited in how often it may be read', async () => {
-    const { get } = openDashboard(amble);
-    const statuses: number[] = [];
-    for (let n = 0; n < 31; n += 1) statuses.push((await get(n % 2 === 0 ? '/bot' : '/bot.json')).status);
-    expect(statuses.slice(0, 30).every((status) => status === 200)).toBe(true);
-    expect(statuses.at(-1)).toBe(429);
-  });
-
-  test('can be all that is served', async () => {
-    const { services } = dashboard;
-    const app = createApp({ services, hosts: null, token: null, botOnly: true, log: () => {} });
-    const get = (path: string) => app.request(path, { headers: { Host: 'crawler.example' } });
-    expect((await get('/bot')).status).toBe(200);
-    for (const path of ['/now', '/domains', `/crawls/${crawlId}`, '/page', '/now.json', '/api/v1/crawls'])
-      expect((await get(path)).status).toBe(404);
-  });
-});
-
 test('Health lists the worker, the task queues and what they depend on', async () => {
   const Health = z.object({
     findings: z.array(z.unknown()),
@@ -300,15 +269,6 @@ test('Health lists the worker, the task queues and what they depend on', async (
   expect(health.workers).toMatchObject([{ identity: expect.stringMatching(`^${process.pid}@`) }]);
   expect(health.backlog).toHaveLength(3);
   expect(await read('/health')).toContain('Content store');
-});
-
-test('Health shows the free space of a content store that is not made yet', async () => {
-  const Store = z.object({ contentStore: z.object({ freeBytes: z.number().nullable() }) });
-  const contentStore = { kind: 'directory', path: join(tmpdir(), 'amble-none', 'content') } as const;
-  const missing = openDashboard({ ...amble, config: { ...amble.config, contentStore } });
-  expect(
-    Store.parse(await (await missing.get('/health.json')).json()).contentStore.freeBytes,
-  ).toBeGreaterThan(0);
 });
 
 test('Health names a crawl that is stalled, and that its domain is paused', async () => {

@@ -1,4 +1,6 @@
 /** What programs that serve the dashboard print about it, and what is there. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createInstallation, type Installation, type RunningProgram } from './support.ts';
 
@@ -18,6 +20,14 @@ afterAll(async () => {
 
 async function statusOf(url: string, token = TOKEN): Promise<number> {
   return (await fetch(url, { headers: { Authorization: `Bearer ${token}` } })).status;
+}
+
+async function childrenOf(parents: readonly number[]): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [pid = 0, parent = 0] = line.trim().split(/ +/).map(Number);
+    return parents.includes(parent) ? [pid] : [];
+  });
 }
 
 async function stop(program: RunningProgram): Promise<void> {
@@ -58,4 +68,30 @@ test('the demo stays up on request, with its dashboard, until it is stopped', as
   expect(demo.output().stderr).toContain(`Dashboard: ${url}`);
   expect(await statusOf(`${url}crawls/demo.json`)).toBe(200);
   await stop(demo);
+});
+
+test('a server whose Postgres or Temporal is frozen answers, says what is missing, and recovers', async () => {
+  const server = amble.start('server');
+  const [, url] = await server.waitForStderr(/Dashboard: (http:[^\s"]+)/);
+  const read = async (path: string) =>
+    (await fetch(url + path, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
+  const signal = async (program: RegExp, name: NodeJS.Signals) => {
+    const found = (await amble.processes()).filter((line) => program.test(line));
+    expect(found).not.toEqual([]);
+    const pids = found.map((line) => Number.parseInt(line, 10));
+    // Postgres has a process for each connection.
+    for (const pid of [...pids, ...(await childrenOf(pids))]) process.kill(pid, name);
+  };
+  expect(await read('now')).not.toContain('has been unavailable');
+  for (const [program, missing] of [
+    [/postgres/, 'Postgres has been unavailable since'],
+    [/temporal/, 'Temporal is unavailable'],
+  ] as const) {
+    const path = missing.startsWith('Postgres') ? 'now' : 'health';
+    await signal(program, 'SIGSTOP');
+    expect(await read(path)).toContain(missing);
+    await signal(program, 'SIGCONT');
+    await expect.poll(() => read(path), { timeout: 30_000 }).not.toContain(missing);
+  }
+  await stop(server);
 });

@@ -17,6 +17,7 @@ const CRAWL = {
     due: 312,
     lastDoneAt: ago(MINUTE_MS),
     waitsFor: null,
+    asOrdered: false,
   },
 };
 const WELL: HealthFacts = {
@@ -50,12 +51,13 @@ describe('a crawl without a page for 20 minutes', () => {
     ]);
   });
 
-  test('is only worth a look if its domains explain it', () => {
-    const [finding] = found({ crawls: [{ ...silent, waitsFor: '2 domains down' }] });
-    expect(finding).toMatchObject({
-      level: 'warn',
-      what: expect.stringMatching(/are due; 2 domains down\.$/),
-    });
+  test.each([
+    ['2 domains down', false, 'bad'],
+    ['1 domain in a Retry-After', false, 'bad'],
+    ['3 domains paused', true, 'warn'],
+  ] as const)('that waits for %s: as ordered: %s, is %s', (waitsFor, asOrdered, level) => {
+    const [finding] = found({ crawls: [{ ...silent, waitsFor, asOrdered }] });
+    expect(finding).toMatchObject({ level, what: expect.stringContaining(`are due; ${waitsFor}.`) });
   });
 
   test.each([

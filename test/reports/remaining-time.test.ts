@@ -12,7 +12,7 @@ function domain(
   more: Partial<DomainRemaining> = {},
 ): DomainRemaining {
   return {
-    ...{ domain: name, found: open, open, gapMs, minGapMs: 0 },
+    ...{ domain: name, found: open, open, gapMs, siteGapMs: 0 },
     ...{ paused: false, down: false, blockedUntil: null, ...more },
   };
 }
@@ -47,12 +47,25 @@ describe('half the delay on the slowest domain', () => {
     });
   });
 
+  test('is shown for each of them, as far as its site allows it', () => {
+    const { domains } = politeEnd(
+      [
+        domain('a', 10, 10_000),
+        domain('b', 10, 8_000, { siteGapMs: 6_000 }),
+        domain('c', 10, 5_000, { siteGapMs: 5_000 }),
+        domain('d', 1, 1_000, { paused: true }),
+      ],
+      NOW,
+    );
+    expect(domains.map(({ atHalfMs }) => atHalfMs)).toEqual([50_000, 60_000, 50_000, null]);
+  });
+
   test('saves no more than the next domain takes', () => {
     const { saving } = politeEnd([domain('a', 720, 10_000), domain('b', 600, 10_000)], NOW);
     expect(saving).toMatchObject({ savedMs: 1_200_000, next: 'b' });
   });
 
   test('saves nothing if the site itself asks for the gap', () => {
-    expect(politeEnd([domain('a', 720, 10_000, { minGapMs: 10_000 })], NOW).saving).toBeNull();
+    expect(politeEnd([domain('a', 720, 10_000, { siteGapMs: 10_000 })], NOW).saving).toBeNull();
   });
 });

@@ -41,7 +41,7 @@ test('while everything is stopped, that is what holds back every crawl that woul
 });
 
 test('a domain that cannot be worked on does not set the pace', () => {
-  const domain = { found: 9, open: 9, gapMs: 1_000, minGapMs: 0, remainingMs: 9_000 };
+  const domain = { found: 9, open: 9, gapMs: 1_000, siteGapMs: 0, remainingMs: 9_000, atHalfMs: 4_500 };
   const able = { paused: false, down: false, blockedUntil: null };
   const open = summariseOpenDomains([
     { ...domain, ...able, domain: 'down.test', down: true },

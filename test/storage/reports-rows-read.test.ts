@@ -6,13 +6,14 @@ import { proveDomain } from '../../src/reports/domain-proof.ts';
 import { readSiteTreatment } from '../../src/reports/site-treatment.ts';
 import { foldChanges } from '../../src/storage/counts.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { listDomains } from '../../src/storage/domains.ts';
+import { countDomains, listDomains } from '../../src/storage/domains.ts';
 import { previewExclude } from '../../src/storage/frontier/exclude.ts';
-import { previewRetry } from '../../src/storage/frontier/retry.ts';
+import { previewRetry, readRetryProgress } from '../../src/storage/frontier/retry.ts';
 import type { Page } from '../../src/storage/generated/client.ts';
 import { listOrders } from '../../src/storage/orders.ts';
 import { readCauses } from '../../src/storage/reports/causes.ts';
 import { readLinkCounts, readSamples } from '../../src/storage/reports/counts.ts';
+import { findPage } from '../../src/storage/reports/find-page.ts';
 import { readOverview } from '../../src/storage/reports/overview.ts';
 import { readPageContent } from '../../src/storage/reports/page-content.ts';
 import { findListedPage, listPages } from '../../src/storage/reports/page-list.ts';
@@ -63,6 +64,8 @@ async function fill(): Promise<void> {
   await db.$executeRaw`
     UPDATE pages SET status = 'Fetched', links_found = 10, links_skipped = '{"out of scope": 3}'
     WHERE crawl_id = ${crawl.id} AND id % 3 = 1`;
+  await db.$executeRaw`
+    UPDATE pages SET retry_id = 'retry' WHERE crawl_id = ${crawl.id} AND status <> 'Pending'`;
   await db.$executeRaw`
     INSERT INTO page_crawls (page_id, attempt, outcome, finished_at, slot_wait_ms)
     SELECT id, 1, 'Success', now(), 0 FROM pages WHERE crawl_id = ${crawl.id} AND status = 'Fetched'`;
@@ -124,6 +127,7 @@ test.each<[string, number, () => Promise<unknown>]>([
   ['the last orders', 110, () => listOrders(db, {}, 100)],
   ['the last orders of a crawl', 110, () => listOrders(db, { crawlId: crawl.id }, 100)],
   ['some of 2,000 domains', 2_500, () => listDomains(db, 100)],
+  ['how far the retry of 68,000 pages is', 21_000, () => readRetryProgress(db, 'retry')],
 ])('%s: at most %i rows', async (_what, atMost, read) => {
   expect(await rowsReadBy(read)).toBeLessThanOrEqual(atMost);
   // Changes that are not counted yet are read as they are.
@@ -144,4 +148,20 @@ test('the history, the proof and the whole view of a domain with 100,000 request
   expect(await rowsReadBy(() => readDomainDetail(db, 'big.test', options))).toBeLessThanOrEqual(15_400);
   const site = { host: 'big.test', domain: 'big.test' };
   expect(await rowsReadBy(() => readSiteTreatment(db, site, options))).toBeLessThanOrEqual(15_400);
+});
+
+test('a page that none of 3,000 crawls has: the rules of the newest 500 crawls', async () => {
+  const { settings } = await db.crawl.findUniqueOrThrow({ where: { id: crawl.id } });
+  await db.$executeRaw`
+    INSERT INTO crawls (id, seeds, settings, scope_hosts, created_at)
+    SELECT 'old-' || n, '{}', ${JSON.stringify(settings)}::jsonb, '{}', now() - n * interval '1 day' FROM generate_series(1, 3000) n`;
+  await db.$executeRaw`VACUUM ANALYZE`;
+  expect(await rowsReadBy(() => findPage(db, 'http://nobody.test/', undefined))).toBeLessThanOrEqual(4_000);
+  expect(await findPage(db, 'http://big.test/7', crawl.id)).not.toBeNull();
+});
+
+test('how many of 42,000 domains there are: as many as are counted', async () => {
+  await db.$executeRaw`INSERT INTO domains (name) SELECT 'e' || n || '.test' FROM generate_series(1, 40000) n`;
+  await db.$executeRaw`VACUUM ANALYZE`;
+  expect(await rowsReadBy(() => countDomains(db, ''))).toBeLessThanOrEqual(10_100);
 });

@@ -1,5 +1,5 @@
 /** The health of an installation on a terminal: facts first, then findings with their cures. */
-import { formatDuration } from '../../core/format.ts';
+import { formatSize, formatDuration, formatOffset } from '../../core/format.ts';
 import type { HealthReport } from '../../operator/health.ts';
 import { contentStoreState } from '../../reports/health-findings.ts';
 import { formatAgo, formatPlural, indent, renderTable } from './text.ts';
@@ -13,13 +13,16 @@ export function renderHealth(report: HealthReport, now: Date): string[] {
           '',
           ...indent(
             renderTable(
-              ['Worker', 'Started', 'Fetches', 'Waiting', 'Event loop lag'],
+              ['Worker', 'Started', 'Seen', 'Fetches', 'Waiting', 'Event loop lag', 'Clock', 'Cannot reach'],
               workers.map((worker) => [
                 worker.identity,
                 formatAgo(worker.startedAt.getTime(), now),
+                formatAgo(worker.seenAt.getTime(), now),
                 worker.openFetches,
                 worker.waitingFetches,
                 formatDuration(worker.eventLoopLagMs),
+                formatOffset(worker.clockOffsetMs),
+                worker.unavailable.join(', '),
               ]),
             ),
           ),
@@ -30,8 +33,12 @@ export function renderHealth(report: HealthReport, now: Date): string[] {
           '',
           ...indent(
             renderTable(
-              ['Task queue', 'Backlog'],
-              backlog.map(({ queue, tasks }) => [queue, tasks]),
+              ['Task queue', 'Backlog', 'Oldest task'],
+              backlog.map(({ queue, tasks, oldestMs }) => [
+                queue,
+                tasks,
+                oldestMs === 0 ? '–' : formatDuration(oldestMs),
+              ]),
             ),
           ),
         ]
@@ -41,13 +48,14 @@ export function renderHealth(report: HealthReport, now: Date): string[] {
           '',
           ...indent(
             renderTable(
-              ['Open crawl', 'Status', 'Open', 'Due', 'Last page'],
+              ['Open crawl', 'Status', 'Open', 'Due', 'Last page', 'Waits for'],
               crawls.map((crawl) => [
                 crawl.id,
                 crawl.status,
                 crawl.open,
                 crawl.due,
                 formatAgo(crawl.lastDoneAt.getTime(), now),
+                crawl.waitsFor ?? '',
               ]),
             ),
           ),
@@ -63,10 +71,11 @@ export function renderHealth(report: HealthReport, now: Date): string[] {
 }
 
 function dependencyLines(report: HealthReport): string[] {
-  const { postgresError, temporalError, clockOffsetMs, workers } = report;
+  const { postgresError, temporalError, clockOffsetMs, databaseBytes, workers } = report;
+  const size = databaseBytes === null ? '' : ` (${formatSize(databaseBytes)})`;
   const state = (error: string | null) => (error === null ? 'available' : `unavailable: ${error}`);
   return [
-    `  Postgres       ${state(postgresError)}`,
+    `  Postgres       ${state(postgresError)}${size}`,
     `  Temporal       ${state(temporalError)}`,
     `  Content store  ${describeStore(report)}`,
     ...(clockOffsetMs === null
@@ -79,7 +88,11 @@ function dependencyLines(report: HealthReport): string[] {
 }
 
 function describeStore(report: HealthReport): string {
-  const { name, error, isBucket } = report.contentStore;
+  const { name, error, isBucket, freeBytes, sizeBytes } = report.contentStore;
+  const free =
+    freeBytes === null || sizeBytes === null
+      ? ''
+      : `, ${formatSize(freeBytes)} of ${formatSize(sizeBytes)} free`;
   const why = error === null ? '' : `: ${error}`;
-  return `${contentStoreState(report)}${why} (${name}${isBucket ? ', as workers report' : ''})`;
+  return `${contentStoreState(report)}${why} (${name}${isBucket ? ', as workers report' : ''}${free})`;
 }

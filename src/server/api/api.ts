@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { packageVersion } from '../../core/package-root.ts';
 import type { Api, Env } from '../env.ts';
-import type { Services } from '../services.ts';
+import { type Services, whileDatabaseAnswers } from '../services.ts';
 import { addCrawlRoutes } from './crawls.ts';
 import { addDomainRoutes } from './domains.ts';
 import { addPageRoutes } from './pages.ts';
@@ -21,6 +21,8 @@ export function createApi(services: Services, log: (line: string) => void): Api 
       return problem(400, `${where}: ${issue?.message ?? 'not valid'}.`);
     },
   });
+  // Orders are waited for: nobody could tell whether they are carried out.
+  api.use((c, next) => (c.req.method === 'GET' ? whileDatabaseAnswers(services, next()) : next()));
   addCrawlRoutes(api, services);
   addPageRoutes(api, services);
   addDomainRoutes(api, services);
@@ -49,7 +51,9 @@ export function createApi(services: Services, log: (line: string) => void): Api 
 /** A path that exists, with a method that it does not have. Added last, so that it is asked last. */
 function refuseOtherMethods(api: Api): void {
   const allowed = new Map<string, Set<string>>();
-  for (const { path, method } of api.routes) allowed.set(path, (allowed.get(path) ?? new Set()).add(method));
+  // What is for all paths makes none of them exist.
+  const routes = api.routes.filter(({ path }) => path !== '/*');
+  for (const { path, method } of routes) allowed.set(path, (allowed.get(path) ?? new Set()).add(method));
   for (const [path, methods] of allowed)
     api.all(path, (c) => {
       const refusal = problem(405, `${c.req.path} has no ${c.req.method}.`);

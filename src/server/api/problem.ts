@@ -59,14 +59,14 @@ export function explainError(error: unknown): { status: ProblemStatus; detail: s
 
 const problemBody = { content: { 'application/problem+json': { schema: ProblemSchema } } };
 
-/** For the definition of a route. Every route may be refused for want of a token. */
+/** For the definition of a route. Every route may be refused for want of a token, or because its address is too long. */
 export function problems<Status extends ProblemStatus>(...statuses: Status[]) {
-  const responses = [401 as const, ...statuses].map((status) => [
+  const responses = [401 as const, 414 as const, ...statuses].map((status) => [
     status,
     { description: TITLES[status], ...problemBody },
   ]);
   return Object.fromEntries(responses) as Record<
-    401 | Status,
+    401 | 414 | Status,
     { description: string; content: (typeof problemBody)['content'] }
   >;
 }

@@ -3,9 +3,9 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { packageVersion } from '../../core/package-root.ts';
 import { parseDomain } from '../../operator/domains.ts';
 import { hasWorker } from '../../operator/has-worker.ts';
-import { isDatabaseUnavailable } from '../../storage/database-unavailable.ts';
 import { listOrders } from '../../storage/orders.ts';
 import type { Api } from '../env.ts';
+import { readHealthNow } from '../health.ts';
 import { ALL_ORDER_KINDS, orderAll, orderOrigin } from '../orders.ts';
 import { nextOrders, ORDERS_CURSOR, parseOrdersCursor } from '../orders-cursor.ts';
 import { askTemporal, type Services } from '../services.ts';
@@ -57,11 +57,11 @@ const health = createRoute({
   path: '/health',
   operationId: 'readHealth',
   tags: ['health'],
-  summary: 'Whether everything that crawls need is running',
+  summary: 'Whether everything that crawls need is running, and what is wrong',
   responses: {
     200: { description: 'All is well', content: { 'application/json': { schema: HealthSchema } } },
     ...problems(),
-    503: { description: 'Something is missing', content: { 'application/json': { schema: HealthSchema } } },
+    503: { description: 'Something is wrong', content: { 'application/json': { schema: HealthSchema } } },
   },
 });
 
@@ -83,18 +83,15 @@ export function addRecordRoutes(api: Api, services: Services): void {
       return c.body(null, 204);
     });
   api.openapi(health, async (c) => {
-    const [postgres, worker] = await Promise.all([
-      db.$queryRaw`SELECT 1`.then(
-        () => true,
-        (error: unknown) => {
-          if (isDatabaseUnavailable(error)) return false;
-          throw error;
-        },
-      ),
+    const [{ postgresError, temporalError, stop, findings }, worker] = await Promise.all([
+      readHealthNow(services, new Date()),
       askTemporal(services, (client) => hasWorker(client, config)),
     ]);
-    const temporal = worker !== null;
-    const ok = postgres && worker === true;
-    return c.json({ ok, postgres, temporal, worker, version: packageVersion }, ok ? 200 : 503);
+    const postgres = postgresError === null;
+    const temporal = temporalError === null && worker !== null;
+    const ok = postgres && worker === true && findings.every(({ level }) => level !== 'bad');
+    const stopped = postgres ? stop !== null : null;
+    const body = { ok, postgres, temporal, worker, stopped, findings, version: packageVersion };
+    return c.json(body, ok ? 200 : 503);
   });
 }

@@ -189,6 +189,19 @@ export const HealthSchema = z
     postgres: z.boolean(),
     temporal: z.boolean(),
     worker: z.boolean().nullable().openapi({ description: 'Whether a worker is running. null: not known.' }),
+    stopped: z
+      .boolean()
+      .nullable()
+      .openapi({ description: 'Whether everything is stopped by an order. null: not known.' }),
+    findings: z.array(
+      z.object({
+        level: z.enum(['bad', 'warn']).openapi({
+          description: '`bad`: crawls stand still or will soon. `warn`: worth a look.',
+        }),
+        what: z.string(),
+        cure: z.string(),
+      }),
+    ),
     version: z.string(),
   })
   .openapi('Health');

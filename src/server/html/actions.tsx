@@ -75,7 +75,7 @@ export function DomainActions({ domain, isPaused }: { domain: string; isPaused: 
         <OrderForm
           kind="reset"
           {...about}
-          label={`Reset ${domain}`}
+          label={`Forget delay, backoff and statistics of ${domain}`}
           text="Forget delay, backoff and statistics"
           danger
           askReason

@@ -18,10 +18,7 @@ export function Treatment({ site, token, now }: { site: SiteTreatment; token: st
         <FromWeb text={site.host} />
       </h3>
       {site.host !== proof.domain && (
-        <p>
-          All hosts of {proof.domain} share one gap, so the gap, the requests and the proof are those of all
-          of them.
-        </p>
+        <p>All hosts of {proof.domain} share one gap, so the gap and the proof are those of all of them.</p>
       )}
       <dl class="facts">
         <dt>Gap</dt>
@@ -56,7 +53,7 @@ export function Treatment({ site, token, now }: { site: SiteTreatment; token: st
             {text === null ? ': there is none, so everything is allowed.' : `, for ${token}:`}
           </p>
           {text !== null && (
-            <pre>
+            <pre tabindex={0}>
               {rules.length === 0 && 'everything is allowed\n'}
               {rules.map((rule) => (
                 <>
@@ -71,7 +68,7 @@ export function Treatment({ site, token, now }: { site: SiteTreatment; token: st
       ))}
       <h3>The last requests</h3>
       <Table
-        caption="The last requests to this site"
+        caption="The last requests to this host"
         rows={requests}
         empty="None are on record."
         columns={[

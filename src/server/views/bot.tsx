@@ -45,13 +45,17 @@ export const botView = defineView<Bot>({
           <dd>
             <code>{userAgent}</code>
           </dd>
-          {contact !== null && (
+          {(contact !== null || from === null) && (
             <>
               <dt>Contact</dt>
               <dd>
-                <a href={contact} rel="noreferrer">
-                  {contact}
-                </a>
+                {contact === null ? (
+                  'None is configured. robots.txt, as below, is obeyed in any case.'
+                ) : (
+                  <a href={contact} rel="noreferrer">
+                    {contact}
+                  </a>
+                )}
               </dd>
             </>
           )}
@@ -110,7 +114,7 @@ function Example({ title, text }: { title: string; text: string }) {
   return (
     <>
       <h3>{title}</h3>
-      <pre>{text}</pre>
+      <pre tabindex={0}>{text}</pre>
     </>
   );
 }

@@ -1,9 +1,9 @@
-/** The ledger of links: all that were found, and why some did not become pages. */
-import { formatCount, formatPlural } from '../../core/format.ts';
+/** The ledgers: of links, and why some did not become pages; of pages, and why some were not crawled. */
 import type { FullCrawlReport } from '../../reports/crawl-report.ts';
 import { Count, Share, Table } from '../html/parts.tsx';
 
-export function LedgerTable({ report: { ledger, progress } }: { report: FullCrawlReport }) {
+export function LedgerTable({ report }: { report: FullCrawlReport }) {
+  const { ledger, progress } = report;
   const { found, followed, skipped } = ledger;
   const rows = [
     { what: 'lead to pages of this crawl', links: followed },
@@ -27,22 +27,35 @@ export function LedgerTable({ report: { ledger, progress } }: { report: FullCraw
           },
         ]}
       />
-      <p class="muted">
-        A link that is on two pages counts twice. Seeds and followed links are{' '}
-        {formatPlural(progress.found, 'page')}
-        {notCrawled(progress)}.
-      </p>
+      <p class="muted">A link that is on two pages counts twice.</p>
+      <Table
+        caption="Pages that were found, and why some were not crawled"
+        rows={rowsOf(report)}
+        empty=""
+        columns={[
+          { head: 'Pages', numeric: true, cell: ({ pages }) => <Count value={pages} /> },
+          { head: 'Result', cell: ({ what }) => what },
+          {
+            head: 'Share',
+            cell: ({ what, pages }) => (
+              <Share part={pages} of={progress.found} label={`${what}: ${pages} of ${progress.found}`} />
+            ),
+          },
+        ]}
+      />
     </>
   );
 }
 
-/** Pages that were found and not crawled. */
-function notCrawled({ pages: { Blocked, Rejected, Cancelled } }: FullCrawlReport['progress']): string {
-  const counts = [
-    [Blocked, 'blocked by robots.txt'],
-    [Rejected, 'rejected'],
-    [Cancelled, 'cancelled'],
-  ] as const;
-  const parts = counts.filter(([pages]) => pages > 0).map(([pages, what]) => `${formatCount(pages)} ${what}`);
-  return parts.length === 0 ? '' : `; not crawled: ${parts.join(', ')} (see the causes above)`;
+function rowsOf({ pageLedger }: FullCrawlReport): { what: string; pages: number }[] {
+  const { found, crawled, open, robots, excluded, rejected, cancelled } = pageLedger;
+  const rows = [
+    { what: 'crawled', pages: crawled },
+    { what: 'open', pages: open },
+    { what: 'not crawled: disallowed by robots.txt', pages: robots },
+    { what: 'not crawled: excluded by an operator', pages: excluded },
+    { what: 'not crawled: rejected, see the causes above', pages: rejected },
+    { what: 'not crawled: cancelled, or beyond the limit of pages', pages: cancelled },
+  ];
+  return [...rows.filter(({ pages }) => pages > 0), { what: 'pages found, the sum', pages: found }];
 }

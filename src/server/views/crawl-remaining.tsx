@@ -31,12 +31,19 @@ export function RemainingTable({ end: { domains, saving }, now }: { end: PoliteE
             numeric: true,
             cell: ({ remainingMs }) => (remainingMs === null ? '–' : formatDuration(remainingMs)),
           },
+          { head: 'At half the gap', numeric: true, cell: (domain) => describeSaving(domain) },
           { head: 'Found', numeric: true, cell: ({ found }) => <Count value={found} /> },
           { head: '', cell: (domain) => <Obstacle domain={domain} now={now} /> },
         ]}
       />
     </>
   );
+}
+
+function describeSaving({ remainingMs, atHalfMs }: RemainingTime): string {
+  if (remainingMs === null || atHalfMs === null) return '–';
+  const savedMs = remainingMs - atHalfMs;
+  return savedMs <= 0 ? 'the same: the site asks for it' : `${formatDuration(savedMs)} less`;
 }
 
 function Obstacle({ domain: { paused, down, blockedUntil }, now }: { domain: RemainingTime; now: Date }) {

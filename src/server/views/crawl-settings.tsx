@@ -45,7 +45,7 @@ export function SettingsFacts({ report: { settings, seeds, seedCount } }: { repo
       </dl>
       <details>
         <summary>All settings</summary>
-        <pre>{JSON.stringify(settings, null, 2).slice(0, 20_000)}</pre>
+        <pre tabindex={0}>{JSON.stringify(settings, null, 2).slice(0, 20_000)}</pre>
       </details>
     </>
   );

@@ -1,6 +1,7 @@
 /** A crawl: how it grew, when it can end, what went wrong and what it left out. */
 import { formatCount, formatDuration } from '../../core/format.ts';
 import { type FullCrawlReport, readCrawlReport } from '../../reports/crawl-report.ts';
+import { listOrders, type RecordedOrder } from '../../storage/orders.ts';
 import { CrawlActions } from '../html/actions.tsx';
 import { GrowthChart, growthChartEnd } from '../html/charts.tsx';
 import { Ago, Badge, Clock, Count, crawlAddress, FromWeb, Live, Share, Table } from '../html/parts.tsx';
@@ -8,6 +9,7 @@ import { loadCrawlOverview, type NowCrawl } from '../overview.ts';
 import { defineView } from '../view.ts';
 import { CauseTable } from './crawl-causes.tsx';
 import { LedgerTable } from './crawl-ledger.tsx';
+import { LastOrders, MAX_RECENT_ORDERS } from './crawl-orders.tsx';
 import { RemainingTable } from './crawl-remaining.tsx';
 import { SettingsFacts } from './crawl-settings.tsx';
 import {
@@ -19,19 +21,24 @@ import {
   SumFigures,
 } from './crawl-status.tsx';
 
-type CrawlPage = FullCrawlReport & Pick<NowCrawl, 'heldBackBy' | 'secondsLeft' | 'isGrowing'>;
+type CrawlPage = FullCrawlReport &
+  Pick<NowCrawl, 'heldBackBy' | 'secondsLeft' | 'isGrowing'> & {
+    /** The latest first. */
+    orders: RecordedOrder[];
+  };
 
 export const crawlView = defineView<CrawlPage>({
   path: '/crawls/:crawl',
   title: ({ progress }) => progress.crawl,
   async load({ services, params: { crawl = '' }, now }) {
-    const [report, overview] = await Promise.all([
+    const [report, overview, orders] = await Promise.all([
       readCrawlReport(services.db, crawl, now),
       loadCrawlOverview(services, crawl),
+      listOrders(services.db, { crawlId: crawl }, MAX_RECENT_ORDERS),
     ]);
     if (report === null || overview === null) return null;
     const { heldBackBy, secondsLeft, isGrowing } = overview;
-    return { ...report, heldBackBy, secondsLeft, isGrowing };
+    return { ...report, heldBackBy, secondsLeft, isGrowing, orders };
   },
   render(report, now) {
     const { progress, createdAt, finishedAt, done, open } = report;
@@ -70,13 +77,14 @@ export const crawlView = defineView<CrawlPage>({
               <FromWeb text={report.heldBackBy} />
             </p>
           )}
+          <LastOrders orders={report.orders} now={now} />
           <Growth report={report} now={now} />
           <h2>Pages and attempts</h2>
           <Outcomes report={report} />
           {report.end !== null && open > 0 && <RemainingTable end={report.end} now={now} />}
           <h2>Causes of failure</h2>
           <CauseTable crawl={progress.crawl} causes={report.causes} now={now} />
-          <h2>Links by result</h2>
+          <h2>Links and pages by result</h2>
           <LedgerTable report={report} />
         </Live>
         <h2>Settings</h2>

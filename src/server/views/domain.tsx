@@ -2,13 +2,13 @@
 import { formatCount, formatDuration } from '../../core/format.ts';
 import { productToken } from '../../http/index.ts';
 import { confirmedOutages, describeGap, findDomainBlock, storedGap } from '../../operator/describe-domain.ts';
-import { type DomainReport, parseDomain, readDomainReport } from '../../operator/domains.ts';
+import { type DomainReport, parseDomain } from '../../operator/domains.ts';
 import { type DomainDetail, readDomainDetail } from '../../reports/domain-detail.ts';
 import { nextSlotAt } from '../../throttle/view.ts';
 import { DomainActions } from '../html/actions.tsx';
 import { GapChart } from '../html/charts.tsx';
 import { Ago, Clock, Count, Countdown, FromWeb, Live } from '../html/parts.tsx';
-import { askTemporal } from '../services.ts';
+import { readDomainNow } from '../live-answers.ts';
 import { defineView } from '../view.ts';
 import { Figure } from './crawl-status.tsx';
 import { DomainBadge, isPaused } from './domain-badge.tsx';
@@ -27,10 +27,7 @@ export const domainView = defineView<DomainPage>({
   async load({ services, params, query, now }) {
     const { db, config } = services;
     const domain = parseDomain(params.domain ?? '', config.politenessKey);
-    const report =
-      (await askTemporal(services, (client) => readDomainReport(db, client, domain))) ??
-      (await readDomainReport(db, null, domain));
-    if (report.known === null) return null;
+    const report = await readDomainNow(services, domain);
     const options = { period: periodOf(query, now), token: productToken(config.userAgent) };
     const { publicBotUrl } = config;
     return { report, publicBotUrl, ...(await readDomainDetail(db, domain, options)) };
@@ -44,6 +41,9 @@ export const domainView = defineView<DomainPage>({
             <DomainBadge report={report} now={now} />
             <DomainActions domain={domain} isPaused={isPaused(report)} />
           </div>
+          {report.known === null && (
+            <p class="notice">No crawl has requested anything from it yet; orders hold for future crawls.</p>
+          )}
           <Facts report={report} now={now} />
         </Live>
         <h2>Gaps between requests</h2>

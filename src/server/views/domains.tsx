@@ -24,7 +24,7 @@ export const domainsView = defineView<Domains>({
     const find = query.get('find')?.trim().toLowerCase() ?? '';
     return { find, ...(await loadDomains(services, { limit: MAX_DOMAINS, find })) };
   },
-  render({ domains, more, find }, now) {
+  render({ domains, more, moreAtLeast, find }, now) {
     return (
       <>
         <div class="head">
@@ -88,7 +88,9 @@ export const domainsView = defineView<Domains>({
               { head: 'Orders', cell: (report) => <Orders report={report} /> },
             ]}
           />
-          {more > 0 && <p class="muted">{`${formatCount(more)} more are not shown.`}</p>}
+          {more > 0 && (
+            <p class="muted">{`${moreAtLeast ? 'At least ' : ''}${formatCount(more)} more are not shown.`}</p>
+          )}
         </Live>
       </>
     );

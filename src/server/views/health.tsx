@@ -1,7 +1,8 @@
 /** Health: what is wrong and how to mend it, workers, queues, and what they depend on. */
-import { formatCount, formatDuration } from '../../core/format.ts';
-import { type HealthReport, readHealth } from '../../operator/health.ts';
+import { formatDuration, formatOffset, formatSize } from '../../core/format.ts';
+import type { HealthReport } from '../../operator/health.ts';
 import { contentStoreState } from '../../reports/health-findings.ts';
+import { readHealthNow } from '../health.ts';
 import type { Child } from '../html/jsx.ts';
 import { Ago, Badge, Count, CrawlLink, Live, Table } from '../html/parts.tsx';
 import { defineView } from '../view.ts';
@@ -10,7 +11,8 @@ export const healthView = defineView<HealthReport>({
   path: '/health',
   nav: 'Health',
   title: () => 'Health',
-  load: ({ services: { config, db, client }, now }) => readHealth({ config, db, client }, now),
+  needsDatabase: false,
+  load: ({ services, now }) => readHealthNow(services, now),
   render(report, now) {
     const { findings, workers, backlog, crawls } = report;
     return (
@@ -106,7 +108,7 @@ function Dependencies({ report }: { report: HealthReport }) {
     <dl class="facts">
       <dt>Postgres</dt>
       <dd>
-        <State error={postgresError}>{databaseBytes !== null && formatBytes(databaseBytes)}</State>
+        <State error={postgresError}>{databaseBytes !== null && formatSize(databaseBytes)}</State>
       </dd>
       <dt>Temporal</dt>
       <dd>
@@ -121,7 +123,7 @@ function Dependencies({ report }: { report: HealthReport }) {
             (storeState === 'not known' ? '; workers check it, and none is running' : ', as workers report')}
           {freeBytes !== null &&
             sizeBytes !== null &&
-            `, ${formatBytes(freeBytes)} of ${formatBytes(sizeBytes)} free`}
+            `, ${formatSize(freeBytes)} of ${formatSize(sizeBytes)} free`}
         </span>
       </dd>
       <dt>Clock</dt>
@@ -137,15 +139,4 @@ function State({ error, children }: { error: string | null; children?: Child }) 
       {children}
     </>
   );
-}
-
-function formatOffset(ms: number): string {
-  return `${ms < 0 ? '−' : '+'}${formatDuration(Math.abs(ms))}`;
-}
-
-function formatBytes(bytes: number): string {
-  const mebibytes = bytes / 1024 ** 2;
-  return mebibytes < 10_240
-    ? `${formatCount(Math.round(mebibytes))} MiB`
-    : `${formatCount(Math.round(mebibytes / 1024))} GiB`;
 }

@@ -5,6 +5,7 @@ import { listOrders, type RecordedOrder } from '../../storage/orders.ts';
 import { Ago, CrawlLink, FromWeb, Live, Table } from '../html/parts.tsx';
 import { nextOrders, parseOrdersCursor } from '../orders-cursor.ts';
 import { defineView } from '../view.ts';
+import { RetryProgressLink } from './crawl-orders.tsx';
 
 interface Orders {
   crawl: string | null;
@@ -64,7 +65,14 @@ export const ordersView = defineView<Orders>({
               { head: 'About', cell: (order) => <Target order={order} /> },
               { head: 'By', cell: ({ by }) => by && <FromWeb text={by} /> },
               { head: 'Channel', cell: ({ channel }) => channel },
-              { head: 'Change', cell: ({ effect }) => <FromWeb text={effect} /> },
+              {
+                head: 'Change',
+                cell: (order) => (
+                  <>
+                    <FromWeb text={order.effect} /> <RetryProgressLink order={order} />
+                  </>
+                ),
+              },
               { head: 'Reason', cell: ({ reason }) => reason && <FromWeb text={reason} /> },
             ]}
           />

@@ -96,7 +96,7 @@ export function Content({
       {body?.kind === 'text' && (
         <details id="body">
           <summary>Stored body as text{body.more && ', first 16 KiB'}</summary>
-          <pre>
+          <pre tabindex={0}>
             <Lines text={body.text} max={2_000} />
           </pre>
         </details>

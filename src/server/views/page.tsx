@@ -1,13 +1,17 @@
 /** A page, found by its URL: what state it is in and why, every attempt, its links, its content. */
 import { BadInput } from '../../config/index.ts';
 import { formatPlural } from '../../core/format.ts';
+import { isOpen } from '../../core/outcome.ts';
 import { describePage, type PageContext } from '../../operator/describe-page.ts';
-import { readPageContext, workflowIdOf } from '../../operator/page-context.ts';
+import { workflowIdOf } from '../../operator/page-context.ts';
+import { workStatusOf } from '../../operator/work-status.ts';
 import { type PageContent, readPageContent } from '../../storage/reports/page-content.ts';
 import { type PageReport, readPage } from '../../storage/reports/page-report.ts';
+import { readSkipRules, type SkipRule } from '../../storage/reports/skip-rules.ts';
 import { normaliseUrl } from '../../urls/index.ts';
 import { type BodyText, readBodyText } from '../body-text.ts';
 import { Badge, CrawlLink, FromWeb, Live, type Tone } from '../html/parts.tsx';
+import { readPlaceNow } from '../live-answers.ts';
 import { askTemporal, type Services } from '../services.ts';
 import { defineView } from '../view.ts';
 import { Attempts } from './page-attempts.tsx';
@@ -28,6 +32,8 @@ interface FoundPage {
 interface PageSearch {
   url: string | null;
   found: FoundPage | null;
+  /** What open crawls would do with a URL that was not found. */
+  rules: SkipRule[];
 }
 
 const TONES: Record<PageReport['page']['status'], Tone> = {
@@ -40,16 +46,20 @@ export const pageView = defineView<PageSearch>({
   title: ({ url }) => url ?? 'Find a page',
   async load({ services, query, now }) {
     const url = query.get('url')?.trim() ?? '';
-    if (url === '') return { url: null, found: null };
+    if (url === '') return { url: null, found: null, rules: [] };
     const normalised = normaliseUrl(url);
     if (!normalised.ok)
       throw new BadInput(
         `Invalid URL ${JSON.stringify(url)}: write it out, as in https://example.org/about.`,
       );
     const report = await readPage(services.db, url, query.get('crawl') ?? undefined);
-    return { url: normalised.url, found: report && (await readFound(services, report, now)) };
+    return {
+      url: normalised.url,
+      found: report && (await readFound(services, report, now)),
+      rules: report === null ? await readSkipRules(services.db, url) : [],
+    };
   },
-  render({ url, found }, now) {
+  render({ url, found, rules }, now) {
     if (url === null || found === null)
       return (
         <>
@@ -58,6 +68,18 @@ export const pageView = defineView<PageSearch>({
             <p class="notice warn">
               No crawl on record has found <FromWeb text={url} />.
             </p>
+          )}
+          {rules.length > 0 && (
+            <ul>
+              {rules.map(({ crawl, reason }) => (
+                <li>
+                  <CrawlLink id={crawl} />{' '}
+                  {reason === null
+                    ? 'would follow a link to it, but has found none so far.'
+                    : `would not follow a link to it: ${reason}.`}
+                </li>
+              ))}
+            </ul>
           )}
           <SearchForm url={url ?? ''} />
         </>
@@ -130,14 +152,15 @@ export const pageView = defineView<PageSearch>({
 });
 
 async function readFound(services: Services, report: PageReport, now: Date): Promise<FoundPage> {
-  const { db, config, temporalUi, client } = services;
-  const { page } = report;
-  const [answered, content] = await Promise.all([
-    askTemporal(services, () => readPageContext(db, client, config, report)),
+  const { db, config, temporalUi } = services;
+  const { page, crawl } = report;
+  const [work, place, content] = await Promise.all([
+    isOpen(page.status) ? askTemporal(services, (client) => workStatusOf(client, config, [crawl.id])) : null,
+    // Without an answer, the row of the domain still says who paused it.
+    readPlaceNow(services, report),
     readPageContent(db, page),
   ]);
-  // Without Temporal the row of the domain still says who paused it; whether the crawl is being worked on is not known.
-  const context = answered ?? { ...(await readPageContext(db, null, config, report)), work: null };
+  const context = { ...place, work: work?.get(crawl.id) ?? null };
   const { contentHash, contentType } = content ?? {};
   return {
     report,

@@ -50,7 +50,7 @@ export function Violations({ violations, of }: { violations: readonly Violation[
       <h3>
         {violations.length < of ? `The worst ${violations.length} of ${formatCount(of)}` : 'Violations'}
       </h3>
-      <pre>
+      <pre tabindex={0}>
         {violations.flatMap(describeViolation).map((line) => (
           <>
             <FromWeb text={line} max={500} />

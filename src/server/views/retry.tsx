@@ -88,11 +88,12 @@ export const retryView = defineView<Retry>({
   },
 });
 
-function Progress({ progress: { pages, done, byStatus } }: { progress: RetryProgress }) {
+function Progress({ progress: { pages, done, byStatus, atLeast } }: { progress: RetryProgress }) {
   const counts = Object.entries(byStatus).map(([status, count]) => `${formatCount(count)} ${status}`);
+  const bound = atLeast ? 'at least ' : '';
   return (
     <div class="card">
-      <h2>{`${formatCount(done)} of ${formatPlural(pages, 'retried page')} are done`}</h2>
+      <h2>{`${formatCount(done)} of ${bound}${formatPlural(pages, 'retried page')} are done`}</h2>
       <Share part={done} of={pages} label={`${done} of ${pages} retried pages are done`} />
       <p>{counts.join(' · ')}</p>
     </div>

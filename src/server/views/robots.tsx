@@ -48,7 +48,7 @@ export function Robots({ robots, now }: { robots: RobotsSummary; now: Date }) {
       ) : (
         <details open={change === null}>
           <summary>Text in force</summary>
-          <pre>
+          <pre tabindex={0}>
             <Lines text={text.trimEnd()} max={500} />
           </pre>
         </details>
@@ -63,7 +63,7 @@ function Change({ change: { lines, more } }: { change: RobotsDiff }) {
   return (
     <details open>
       <summary>Last change</summary>
-      <pre class="diff">
+      <pre class="diff" tabindex={0}>
         {lines.map(({ kind, text }) => (
           <span class={kind}>
             {SIGNS[kind]} <FromWeb text={expandTabs(text)} max={500} />

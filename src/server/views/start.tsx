@@ -53,7 +53,7 @@ export const startView = defineView<Start>({
         </form>
         <h2>The same on the command line</h2>
         <Live id="command">
-          <pre>{command}</pre>
+          <pre tabindex={0}>{command}</pre>
         </Live>
       </>
     );

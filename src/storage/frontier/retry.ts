@@ -1,6 +1,6 @@
 /** Failed pages that an operator wants to be tried again: they return to the frontier with their history. */
 import type { OperatorOrder } from '../../core/order.ts';
-import { isOpen, type PageStatus } from '../../core/outcome.ts';
+import { FINAL_STATUSES, isOpen, OPEN_STATUSES, type PageStatus } from '../../core/outcome.ts';
 import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 import { insertOrder } from '../orders.ts';
@@ -104,15 +104,26 @@ export interface RetryProgress {
   pages: number;
   done: number;
   byStatus: Partial<Record<PageStatus, number>>;
+  /** There are too many to be counted each time somebody looks: the counts are lower bounds. */
+  atLeast: boolean;
 }
 
+/** Of each status. */
+const MAX_COUNTED = 10_000;
+
 export async function readRetryProgress(db: Database, retryId: string): Promise<RetryProgress> {
-  const rows = await db.$queryRaw<{ status: PageStatus; pages: number }[]>`
-    SELECT status::text, count(*)::int AS pages FROM pages WHERE retry_id = ${retryId} GROUP BY status`;
+  const counted = await db.$queryRaw<{ status: PageStatus; pages: number }[]>`
+    SELECT wanted.status, counted.pages FROM unnest(${[...OPEN_STATUSES, ...FINAL_STATUSES]}::text[]) AS wanted (status)
+    CROSS JOIN LATERAL (
+      SELECT count(*)::int AS pages FROM (
+        SELECT 1 FROM pages WHERE retry_id = ${retryId} AND status = wanted.status::page_status LIMIT ${MAX_COUNTED}) AS page
+    ) AS counted`;
+  const rows = counted.filter(({ pages }) => pages > 0);
   const sum = (some: typeof rows) => some.reduce((total, { pages }) => total + pages, 0);
   return {
     pages: sum(rows),
     done: sum(rows.filter(({ status }) => !isOpen(status))),
     byStatus: Object.fromEntries(rows.map(({ status, pages }) => [status, pages])),
+    atLeast: rows.some(({ pages }) => pages >= MAX_COUNTED),
   };
 }

@@ -9,13 +9,16 @@ export interface FoundPage {
   alsoIn: string[];
 }
 
+/** Older ones are looked through only if they are named: each has its own rules for URLs, which must be read. */
+const MAX_SEARCHED_CRAWLS = 500;
+
 /** In the newest crawl that has it, unless one is given. null: no crawl has it. */
 export async function findPage(
   db: Database,
   rawUrl: string,
   crawlId: string | undefined,
 ): Promise<FoundPage | null> {
-  const names = await namesOf(db, rawUrl);
+  const names = await namesOf(db, rawUrl, crawlId);
   // Starts from the crawls, because the hash is indexed only together with its crawl.
   const found = await db.$queryRaw<{ id: bigint; crawl_id: string }[]>`
     SELECT page.id, page.crawl_id
@@ -33,11 +36,21 @@ export async function findPage(
  * The forms in which each crawl may have stored the URL, newest crawl first: normalised by its own rules, and, because the
  * target of a redirect is stored as it was sent, by the URL standard alone.
  */
-async function namesOf(db: Database, rawUrl: string): Promise<{ crawlId: string; hash: string }[]> {
-  const crawls = await db.crawl.findMany({
+async function namesOf(
+  db: Database,
+  rawUrl: string,
+  given: string | undefined,
+): Promise<{ crawlId: string; hash: string }[]> {
+  const select = { id: true, settings: true } as const;
+  const newest = await db.crawl.findMany({
     orderBy: { createdAt: 'desc' },
-    select: { id: true, settings: true },
+    take: MAX_SEARCHED_CRAWLS,
+    select,
   });
+  const isAmong = given === undefined || newest.some(({ id }) => id === given);
+  const crawls = isAmong
+    ? newest
+    : [...newest, ...(await db.crawl.findMany({ where: { id: given }, select }))];
   return crawls.flatMap(({ id: crawlId, settings }) => {
     const { urls } = toSettings(settings);
     const names = [normaliseUrl(rawUrl, undefined, urls), normaliseUrl(rawUrl)];

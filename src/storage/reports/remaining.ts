@@ -11,8 +11,8 @@ export interface DomainRemaining {
   open: number;
   /** Expected between two requests: the longest of what applies, with ranges at their middle. */
   gapMs: number;
-  /** The shortest gap that the domain has whatever its crawls ask for: Crawl-delay, backoff, or an operator's delay. */
-  minGapMs: number;
+  /** What the site itself makes of it, which no order shortens: Crawl-delay, or backoff. */
+  siteGapMs: number;
   paused: boolean;
   down: boolean;
   /** End of a Retry-After. null: none. */
@@ -22,6 +22,7 @@ export interface DomainRemaining {
 const MAX_DOMAINS = 2_000;
 
 interface Row extends Omit<DomainRemaining, 'gapMs'> {
+  minGapMs: number;
   operatorMs: number;
 }
 
@@ -34,6 +35,8 @@ export async function readRemaining(
   const rows = await db.$queryRaw<Row[]>`
     SELECT counted.domain, counted.found, counted.open,
            coalesce(domain.min_gap_ms, 0) AS "minGapMs",
+           greatest(coalesce(domain.backoff_ms, 0), coalesce((
+             SELECT max(delay.value::float8) FROM jsonb_each_text(domain.crawl_delays) AS delay), 0)) AS "siteGapMs",
            coalesce((domain.delay_min_ms + domain.delay_max_ms) / 2, 0) AS "operatorMs",
            coalesce(domain.paused, false) AS paused,
            CASE WHEN domain.blocked_until > now() THEN domain.blocked_until END AS "blockedUntil",
@@ -42,8 +45,8 @@ export async function readRemaining(
     FROM (${domainCounts(crawlId, Prisma.sql`open`, MAX_DOMAINS)}) AS counted
     LEFT JOIN domains domain ON domain.name = counted.domain
     WHERE counted.open > 0`;
-  return rows.map(({ operatorMs, ...row }) => {
+  return rows.map(({ operatorMs, minGapMs, ...row }) => {
     const { minMs, maxMs } = politenessFor(settings, row.domain).delay;
-    return { ...row, gapMs: Math.max((minMs + maxMs) / 2, operatorMs, row.minGapMs) };
+    return { ...row, gapMs: Math.max((minMs + maxMs) / 2, operatorMs, minGapMs) };
   });
 }
