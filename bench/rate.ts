@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { BadInput, messageOf } from '../src/core/errors.ts';
 import { type RunBareWorkflows, withBareWorker } from './bare.ts';
-import { childTimes } from './child-times.ts';
 import { countEvents } from './count-events.ts';
 import { type BenchEnvironment, log, withEnvironment } from './environment.ts';
 import { checkResult, median, medianOf, printResult } from './results.ts';
@@ -28,8 +27,6 @@ const SETTLE_MS = 12_000;
 interface Turn {
   bare: number;
   pages: number;
-  /** In ms per page, by program. */
-  cpu: Map<string, number>;
 }
 
 export async function rate(...args: string[]): Promise<void> {
@@ -82,27 +79,17 @@ async function compare(
     const before = await runBare(BARE_WORKFLOWS / 2);
     log(`and ${HOSTS} hosts of ${PAGES_PER_HOST} pages without a delay ...`);
     const crawlId = `bench-${turn}`;
-    const cpuBefore = await childTimes();
     const { seconds } = await crawlAll(crawlId, PAGES_PER_HOST);
-    const cpuAfter = await childTimes();
     await sleep(SETTLE_MS);
     const after = await runBare(BARE_WORKFLOWS / 2);
     const pages = await db.page.count({ where: { crawlId, status: 'Fetched' } });
-    const cpu = [...cpuAfter].map(([name, ms]): [string, number] => [
-      name,
-      (ms - (cpuBefore.get(name) ?? 0)) / pages,
-    ]);
-    turns.push({ bare: BARE_WORKFLOWS / (before + after), pages: pages / seconds, cpu: new Map(cpu) });
+    turns.push({ bare: BARE_WORKFLOWS / (before + after), pages: pages / seconds });
   }
   const ratios = turns.map(({ bare, pages }) => pages / bare);
   const events = await countEvents(client, db, `bench-${turnCount}`);
-  const each = (of: 'bare' | 'pages'): string => turns.map((turn) => turn[of].toFixed(1)).join('  ');
+  const each = (of: keyof Turn): string => turns.map((turn) => turn[of].toFixed(1)).join('  ');
   printResult('bare workflows/s', each('bare'));
   printResult('pages/s', each('pages'));
-  for (const name of turns[0]?.cpu.keys() ?? []) {
-    const ms = turns.map(({ cpu }) => cpu.get(name) ?? 0);
-    printResult(`CPU of ${name}, ms/page`, median(ms).toFixed(1));
-  }
   checkResult('pages/s : bare', median(ratios), { atLeast: 0.8 }, { remark: medianOf(ratios) });
   const eventsRemark = { digits: 1, remark: `${events.maxPerPage} at most` };
   checkResult('events per page', events.perPage, { atMost: 22 }, eventsRemark);
