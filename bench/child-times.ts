@@ -11,7 +11,10 @@ const NAMES: Readonly<Record<string, string>> = {
   postgres: 'Postgres',
 };
 
-/** In ms, by program: of all that run now and descend from this process. Empty on systems other than Linux. */
+/**
+ * In ms, by program: of all that run now and descend from this process, with what has ended below them, such as connections of Postgres.
+ * Empty on systems other than Linux.
+ */
 export async function childTimes(): Promise<Map<string, number>> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const parents = new Map(
@@ -19,9 +22,9 @@ export async function childTimes(): Promise<Map<string, number>> {
   );
   const times = new Map<string, number>();
   for (const pid of pids.filter((one) => isDescendant(one, parents))) {
-    const { name, ms } = await processTime(pid);
+    const { name, ms, endedMs } = await processTime(pid);
     const program = NAMES[name] ?? name;
-    times.set(program, (times.get(program) ?? 0) + ms);
+    times.set(program, (times.get(program) ?? 0) + ms + endedMs);
   }
   return times;
 }
