@@ -10,6 +10,7 @@ const UNIT = [
   'deploy',
   'html',
   'http',
+  'operator',
   'reports',
   'robots',
   'server',

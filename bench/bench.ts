@@ -4,6 +4,7 @@
  */
 import { BadInput } from '../src/core/errors.ts';
 import { compare } from './compare.ts';
+import { cost } from './cost.ts';
 import { crowd } from './crowd.ts';
 import { dashboards } from './dashboards.ts';
 import { frontier } from './frontier.ts';
@@ -27,6 +28,7 @@ const BENCHES: Record<string, (...args: string[]) => Promise<void>> = {
   start,
   storage,
   workers,
+  cost,
   crowd,
   compare,
   server,

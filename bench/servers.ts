@@ -1,8 +1,10 @@
 /** The servers a benchmark runs on: embedded ones, or a Temporal server as in production. */
 import { join } from 'node:path';
-import { startDatabase, startEngines } from '../src/embedded/index.ts';
+import { startEngines } from '../src/embedded/index.ts';
 import { readTemporalProfile, type TemporalTarget } from '../src/temporal/access.ts';
+import { startSecurePostgres } from '../test/production/postgres.ts';
 import { createTemporalCluster } from '../test/production/temporal-cluster.ts';
+import { createAuthority } from '../test/support/certificates.ts';
 
 export interface Servers {
   temporal: TemporalTarget;
@@ -17,10 +19,11 @@ export async function startEmbedded(home: string, notify: (line: string) => void
   return { temporal, databaseUrl, env: {}, stop };
 }
 
-/** On the same Postgres as Amble, with mutual TLS between all parts. */
+/** On the same Postgres as Amble, with TLS between all parts, and mutual TLS between those of Temporal and its clients. */
 export async function startProduction(home: string, notify: (line: string) => void): Promise<Servers> {
-  const { databaseUrl, stop } = await startDatabase({ home, notify });
-  const cluster = await createTemporalCluster(join(home, 'temporal'), databaseUrl);
+  const authority = await createAuthority(join(home, 'certificates'));
+  const { databaseUrl, stop } = await startSecurePostgres(home, authority, notify);
+  const cluster = await createTemporalCluster(join(home, 'temporal'), databaseUrl, authority);
   await cluster.start();
   const { address = '', namespace = '', access } = readTemporalProfile(cluster.env);
   return {

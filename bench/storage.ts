@@ -1,18 +1,20 @@
 /**
  * What a page leaves behind in Postgres, in Temporal and in the content store, from a crawl of pages with text and links. Growth is
- * measured, so what an empty installation takes does not count.
+ * measured, so what an empty installation takes does not count. `--production`: with a Temporal server on Postgres.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
-import { homeAt } from '../src/embedded/home.ts';
+import { BadInput, messageOf } from '../src/core/errors.ts';
 import type { Database } from '../src/storage/database.ts';
 import { pageWorkflowId, throttleId } from '../workflows/ids.ts';
 import { type BenchEnvironment, log, withEnvironment } from './environment.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { printResult } from './results.ts';
+import { readTemporalBytes } from './temporal-bytes.ts';
 
 const HOSTS = 10;
 const PAGES_PER_HOST = 150;
@@ -20,23 +22,36 @@ const PAGES_PER_HOST = 150;
 const LINKS = 60;
 const WORDS = 3_500;
 
-export async function storage(): Promise<void> {
-  await withEnvironment(async (environment) => {
-    const { db, config, start } = environment;
+export async function storage(...args: string[]): Promise<void> {
+  const production = readOptions(args);
+  const measure = async (environment: BenchEnvironment) => {
+    const { db, start } = environment;
     await environment.addWorker();
     const web = await startTextWeb();
     const before = await tableSizes(db);
-    const beforeTemporal = await temporalBytes(config.home);
+    const beforeTemporal = await readTemporalBytes(environment, production);
     log(`Crawling ${HOSTS} hosts of ${PAGES_PER_HOST} pages with ${LINKS} links each ...`);
     const input = { seeds: web.seeds, resolve: web.resolve, delay: '0ms', concurrency: 4 };
     await (await start('storage', input)).result();
     web.stop();
     const pages = await db.page.count({ where: { status: 'Fetched' } });
     printResult('pages', String(pages));
-    printTables(before, await tableSizes(db), pages);
-    await printTemporal(environment, { beforeTemporal, pages });
+    printTables('Postgres', before, await tableSizes(db), pages);
+    await printHistories(environment, pages);
+    printTables('Temporal', beforeTemporal, await readTemporalBytes(environment, production), pages);
     await printContent(environment, pages);
-  });
+  };
+  await withEnvironment(measure, {}, { production });
+}
+
+/** Whether `--production` is given. */
+function readOptions(args: string[]): boolean {
+  try {
+    return parseArgs({ args, options: { production: { type: 'boolean', default: false } } }).values
+      .production;
+  } catch (error) {
+    throw new BadInput(messageOf(error));
+  }
 }
 
 /** With indexes. */
@@ -47,10 +62,15 @@ async function tableSizes(db: Database): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
 
-function printTables(before: Map<string, number>, after: Map<string, number>, pages: number): void {
+function printTables(
+  what: string,
+  before: Map<string, number>,
+  after: Map<string, number>,
+  pages: number,
+): void {
   const grown = [...after].map(([name, bytes]) => ({ name, bytes: bytes - (before.get(name) ?? 0) }));
   const total = grown.reduce((sum, { bytes }) => sum + bytes, 0);
-  printResult('Postgres, bytes/page', (total / pages).toFixed(0));
+  printResult(`${what}, bytes/page`, (total / pages).toFixed(0));
   for (const { name, bytes } of grown.toSorted((one, other) => other.bytes - one.bytes))
     if (bytes / pages >= 10) printResult(`  ${name}`, (bytes / pages).toFixed(0));
 }
@@ -62,10 +82,7 @@ interface HistoryCost {
   transitions: number;
 }
 
-async function printTemporal(
-  { client, db, config }: BenchEnvironment,
-  { beforeTemporal, pages }: { beforeTemporal: number; pages: number },
-): Promise<void> {
+async function printHistories({ client, db }: BenchEnvironment, pages: number): Promise<void> {
   const rows = await db.page.findMany({ where: { status: 'Fetched' } });
   const ids = rows.map(({ crawlId, url, urlHash }) =>
     pageWorkflowId(crawlId, { url, urlHash: Buffer.from(urlHash).toString('hex') }),
@@ -84,8 +101,6 @@ async function printTemporal(
       `${each('bytes')} bytes  ${each('events')} events  ${each('transitions')} transitions`,
     );
   }
-  const bytes = (await temporalBytes(config.home)) - beforeTemporal;
-  printResult('SQLite, bytes/page', (bytes / pages).toFixed(0));
 }
 
 async function costOf(client: Client, workflowIds: readonly string[]): Promise<HistoryCost> {
@@ -100,17 +115,6 @@ async function costOf(client: Client, workflowIds: readonly string[]): Promise<H
   });
   const sum = (what: keyof HistoryCost): number => costs.reduce((total, cost) => total + cost[what], 0);
   return { bytes: sum('bytes'), events: sum('events'), transitions: sum('transitions') };
-}
-
-async function temporalBytes(home: string): Promise<number> {
-  const { database } = homeAt(home).temporal;
-  const sizes = ['', '-wal'].map((part) =>
-    stat(`${database}${part}`).then(
-      ({ size }) => size,
-      () => 0,
-    ),
-  );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 async function printContent({ db, config }: BenchEnvironment, pages: number): Promise<void> {

@@ -47,13 +47,16 @@ export function isReadByPeople(logFormat: AmbleConfig['logFormat']): boolean {
 }
 
 /** As in the log, which is written by pino. */
-const LEVELS = { info: 30, error: 50 } as const;
+const LEVELS = { info: 30, warn: 40, error: 50 } as const;
 
 let inLog = false;
 
 /** From now on messages are lines of the log, which a program reads. */
 export function writeMessagesAsLog(): void {
+  if (inLog) return;
   inLog = true;
+  // Node's own listener writes them as text, such as that of pg about sslmode=require.
+  process.removeAllListeners('warning').on('warning', ({ message }) => writeErr(message, 'warn'));
 }
 
 export function writeErr(line: string, level: keyof typeof LEVELS = 'info'): void {

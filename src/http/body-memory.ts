@@ -4,6 +4,8 @@
  * body that is complete is not, because it is about to be stored: if its site holds the most, a body that grows waits for that.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** `onFull` is called no more often than this: a hostile crowd must not fill the log too. */
 const REPORT_INTERVAL_MS = 60_000;
 
@@ -35,6 +37,8 @@ export interface Holding {
 interface OpenFetch extends Holding {
   peakBytes: number;
   abortion: AbortController;
+  /** Runs a function in the asynchronous context in which the fetch began. */
+  inContext: (work: () => void) => void;
 }
 
 interface Waiter {
@@ -64,7 +68,8 @@ export class BodyMemory {
   /** `site`: the registrable domain, because its owner can make up as many hosts as it likes. */
   open(site: string): FetchMemory {
     const abortion = new AbortController();
-    const fetch: OpenFetch = { site, bytes: 0, isComplete: false, peakBytes: 0, abortion };
+    const inContext = AsyncLocalStorage.snapshot();
+    const fetch: OpenFetch = { site, bytes: 0, isComplete: false, peakBytes: 0, abortion, inContext };
     this.#open.add(fetch);
     return {
       signal: abortion.signal,
@@ -127,7 +132,8 @@ export class BodyMemory {
     const now = performance.now();
     if (now - this.#reportedAt > REPORT_INTERVAL_MS) {
       this.#reportedAt = now;
-      this.#onFull(victim);
+      // What is logged there is about the victim's page, and not about the one that asked for memory.
+      victim.inContext(() => this.#onFull(victim));
     }
     victim.abortion.abort();
   }

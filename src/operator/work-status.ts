@@ -10,14 +10,22 @@ import { workflowStatus } from './query-workflow.ts';
 /** `reason` is a clause, as in "It is stalled: no worker is running". */
 export type WorkStatus = { active: true } | { active: false; reason: string };
 
-/** By crawl id. None of the crawls may have ended. `client` null: no Temporal server is running. */
+/** By crawl id. None of the crawls may have ended. `client` null: no Temporal server answers. */
 export async function workStatusOf(
   client: Client | null,
   config: AmbleConfig,
   crawlIds: readonly string[],
 ): Promise<ReadonlyMap<string, WorkStatus>> {
   if (crawlIds.length === 0) return new Map();
-  if (client === null) return new Map(crawlIds.map((id) => [id, inactive('no Temporal server is running')]));
+  if (client === null) {
+    const { temporalAddress: address } = config;
+    // The embedded one is started and found by its home, and has no address that a user would know.
+    const reason =
+      address === null
+        ? 'no Temporal server is running'
+        : `the Temporal server at ${address} does not answer`;
+    return new Map(crawlIds.map((id) => [id, inactive(reason)]));
+  }
   const workers = (await hasWorker(client, config))
     ? { active: true as const }
     : inactive('no worker is running');

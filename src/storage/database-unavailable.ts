@@ -44,6 +44,13 @@ const CLASSES: Readonly<Record<string, string>> = {
 const LOGIN_REFUSED = /^(28...|P1000|P1010)$/;
 const NO_SUCH_DATABASE = /^(3D000|P1003)$/;
 
+/** The certificate of the server has expired, or was replaced; our codes of it are OpenSSL's. */
+const TLS_FAILED =
+  /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO$|P1011$)/;
+/** Of pg, without a code. */
+const NO_TLS =
+  /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
+
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** Errors of pg itself have no code. */
@@ -54,8 +61,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return causesOf(error).some((cause) => {
     const code = String(codeOf(cause));
     const knownClass = SQLSTATE.test(code) && Object.hasOwn(CLASSES, code.slice(0, 2));
-    return Object.hasOwn(CODES, code) || knownClass || PG_MESSAGES.test(cause.message);
+    return Object.hasOwn(CODES, code) || knownClass || PG_MESSAGES.test(cause.message) || isTlsFailure(cause);
   });
+}
+
+function isTlsFailure(cause: Error): boolean {
+  return TLS_FAILED.test(String(codeOf(cause))) || NO_TLS.test(cause.message);
 }
 
 /** One sentence that names the setting, for a database that a command cannot use. Any other error is returned as it is. */
@@ -68,6 +79,8 @@ export function explainDatabaseError(error: unknown, databaseUrl: string): unkno
     ? `Postgres at ${host} refuses the user "${decodeURIComponent(username)}": correct DATABASE_URL (${reason}).`
     : codes.some((code) => NO_SUCH_DATABASE.test(code))
       ? `Postgres at ${host} has no database "${pathname.slice(1)}": create it, or correct DATABASE_URL.`
-      : `Postgres at ${host} is unavailable: start it, correct DATABASE_URL, or unset it to use Amble's own (${reason}).`;
+      : causesOf(error).some(isTlsFailure)
+        ? `Postgres at ${host} cannot be reached with TLS: correct host, sslmode or sslrootcert in DATABASE_URL, or its certificate (${reason}).`
+        : `Postgres at ${host} is unavailable: start it, correct DATABASE_URL, or unset it to use Amble's own (${reason}).`;
   return new Error(sentence, { cause: error });
 }

@@ -21,7 +21,7 @@ export interface ContentStore {
   /** The same in chunks. Damage is detected only at the end, and thrown there. */
   stream(key: string): AsyncIterable<Buffer>;
   has(key: string): Promise<boolean>;
-  /** Rejects while a body cannot be written. */
+  /** Rejects while a body cannot be written, or not read back. */
   probe(): Promise<void>;
 }
 
@@ -51,6 +51,7 @@ export function objectName(key: string): string {
 export function openDirectoryStore(directory: string): ContentStore {
   const pathOf = (key: string): string => join(directory, objectName(key));
 
+  /** Does not read the file back: whoever may create files with these permissions may also read them. */
   const probe = async (): Promise<void> => {
     const path = join(directory, `probe.${randomUUID()}.tmp`);
     try {

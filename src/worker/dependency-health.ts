@@ -24,7 +24,7 @@ const PROBE_TIMEOUT_MS = 5_000;
 
 const PROBE_INTERVAL_MS = 1_000;
 const IDLE_PROBE_INTERVAL_MS = 5_000;
-/** Each is an object that is written, which a bucket charges for. */
+/** Each writes an object and reads it, which a bucket charges for. */
 const IDLE_STORE_PROBE_INTERVAL_MS = 60_000;
 
 export function watchDependencies({

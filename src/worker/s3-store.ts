@@ -72,9 +72,26 @@ export function openS3Store(location: S3Location, timeoutMs = REQUEST_TIMEOUT_MS
       );
     }
   };
-  const probe = (): Promise<void> => write('A probe', `${prefix}probe`, Buffer.alloc(PROBE_BYTES), probing);
+  /** Reads it back as well: a key may be allowed to write objects, but not to read them. */
+  const probe = async (): Promise<void> => {
+    const name = `${prefix}probe`;
+    await write('A probe', name, Buffer.alloc(PROBE_BYTES), probing);
+    try {
+      const response = await probing.getObjectResponse(name);
+      if (response === null) throw new Error('there is no such object');
+      await response.arrayBuffer();
+    } catch (error) {
+      throw new ContentStoreUnavailable(
+        `A probe could not be read from s3://${bucket}/${name}: ${messageOf(error)}.`,
+        { cause: error },
+      );
+    }
+  };
 
-  /** As for a directory: if nothing can be written either, the store is unavailable; else only this object cannot be read. */
+  /**
+   * If the probe fails too, the store is unavailable; otherwise only this object cannot be read. The answer to this request alone does
+   * not tell: without the permission to list the bucket, S3 refuses to read an object that does not exist.
+   */
   const readError = async (key: string, cause: unknown): Promise<Error> => {
     const message = `Content ${key} could not be read from ${place(key)}: ${messageOf(cause)}.`;
     return probe().then(

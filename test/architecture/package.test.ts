@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { packageRoot } from '../../src/core/package-root.ts';
+import configuration from '../../vitest.config.ts';
 import { readSources } from './sources.ts';
 
 const Manifest = z.object({
@@ -54,6 +55,8 @@ test('the package contains what runs, its documentation, and nothing else', () =
     'deploy/postgres/partition.sql',
     'deploy/prometheus/alerts.yml',
     'deploy/temporal/dynamicconfig.yaml',
+    'deploy/temporal/setup-namespace.sh',
+    'deploy/temporal/setup-schema.sh',
     'package.json',
   ]);
   expect(
@@ -91,6 +94,24 @@ test('the lock has the optional packages of every platform, and names no registr
     .filter((name) => !locked.has(name));
   expect(missing).toEqual([]);
   expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+});
+
+/** The tests of these have configurations of their own. */
+const OUTSIDE_NPM_TEST = ['production'];
+
+test('npm test runs the tests of every folder', () => {
+  const entries = readdirSync(join(packageRoot, 'test'), { recursive: true, encoding: 'utf8' });
+  const folders = entries.filter((path) => path.endsWith('.test.ts')).map((path) => path.split('/')[0] ?? '');
+  const patterns = JSON.stringify(configuration);
+  const forgotten = new Set(folders.filter((folder) => !patterns.includes(`"test/${folder}/**/*.test.ts"`)));
+  expect([...forgotten]).toEqual(OUTSIDE_NPM_TEST);
+});
+
+test('CI runs the production tests on the Node that the image has', () => {
+  const version = readFileSync(join(packageRoot, '.node-version'), 'utf8').trim();
+  const dockerfile = readFileSync(join(packageRoot, 'Dockerfile'), 'utf8');
+  const images = [...dockerfile.matchAll(/^FROM node:(\d+)/gm)].map(([, major]) => major);
+  expect(new Set(images)).toEqual(new Set([version]));
 });
 
 function readJson(file: string): unknown {

@@ -1,6 +1,7 @@
 /** The log of a real worker, at its most talkative. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { messageOf } from '../../src/core/errors.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.ts';
 
@@ -101,4 +102,15 @@ test('no secret is in the log, neither of the environment, of a URL, nor of the 
     amble.databasePassword,
   ];
   expect(secrets.filter((secret) => secret === '' || log.includes(secret))).toEqual([]);
+});
+
+test('a warning of Node, such as one that pg causes, is a line of the log too', async () => {
+  const DATABASE_URL = 'postgresql://amble@127.0.0.1:1/amble?sslmode=require';
+  const failed = await startAmbleProcess({ env: { DATABASE_URL } }).then(() => '', messageOf);
+  const [, ...written] = failed.trimEnd().split('\n');
+  const messages = written.map((line) => Line.parse(JSON.parse(line)).msg);
+  expect(messages).toEqual([
+    expect.stringContaining('sslmode'),
+    expect.stringContaining('correct DATABASE_URL'),
+  ]);
 });

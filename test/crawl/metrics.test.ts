@@ -6,7 +6,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { packageRoot } from '../../src/core/package-root.ts';
 import { WORKER_METRIC_NAMES } from '../../src/worker/metrics.ts';
 import { openDashboard } from '../dashboard/support.ts';
-import { alertExpressions, boardExpressions, metricsOf } from '../support/promql.ts';
+import {
+  alertExpressions,
+  boardExpressions,
+  groupingLabelsOf,
+  labelValuesOf,
+  metricsOf,
+} from '../support/promql.ts';
 import { parseExposition, type Scrape, scrape } from '../support/scrape.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.ts';
@@ -14,15 +20,25 @@ import { type AmbleProcess, startAmbleProcess } from '../support/worker-process.
 let amble: AmbleProcess;
 let web: TestWeb;
 let scraped: Scrape;
+/** Of the server. */
+let served: Scrape;
+
+const expressions = [...boardExpressions(), ...alertExpressions()];
+/** Prometheus adds them to what it scrapes. */
+const OWN_LABELS = ['job', 'instance'];
 
 beforeAll(async () => {
   web = await startWeb({
     site: (path, { count }) => {
-      if (path === '/') return { body: links('/ok', '/gone', '/flaky', '/moved', '/file.pdf') };
+      if (path === '/')
+        return { body: links('/ok', '/gone', '/flaky', '/moved', '/file.pdf', '/slow', '/broken') };
       if (path === '/ok') return { body: `<title>Fine</title>${'x'.repeat(10_000)}` };
       if (path === '/flaky') return count < 2 ? { status: 503 } : { body: 'better' };
       if (path === '/moved') return { status: 301, headers: { location: '/ok' } };
       if (path === '/file.pdf') return { headers: { 'content-type': 'application/pdf' }, body: '%PDF' };
+      // Later than headersTimeout.
+      if (path === '/slow') return { afterMs: 5_000 };
+      if (path === '/broken') return { headers: { 'content-encoding': 'gzip' }, body: 'not compressed' };
       return undefined;
     },
   });
@@ -33,12 +49,19 @@ beforeAll(async () => {
     env: {},
   });
   const retry = { initialInterval: '100ms', maximumAttempts: 2 };
-  await amble.crawl({ seeds: [web.url('site')], ...web.network, delay: '20ms', retry });
+  await amble.crawl({
+    seeds: [web.url('site')],
+    ...web.network,
+    delay: '20ms',
+    retry,
+    fetch: { headersTimeout: '500ms' },
+  });
   // Sampled every few seconds.
   await vi.waitFor(async () => {
     scraped = await scrape(`http://${address}/metrics`);
     expect(scraped.value('amble_content_store_free_bytes')).toBeGreaterThan(0);
   }, 15_000);
+  served = parseExposition(await (await openDashboard(amble).get('/metrics')).text());
 }, 120_000);
 
 afterAll(async () => {
@@ -78,13 +101,34 @@ test('every metric that the documentation lists is there, beside those of the SD
 });
 
 test('every metric of the board and of the alert rules is in the scrapes of workers and server', async () => {
-  const server = parseExposition(await (await openDashboard(amble).get('/metrics')).text());
   // Prometheus adds it to every scrape.
-  const known = new Set([...scraped.names, ...server.names, 'up']);
-  const unknown = [...boardExpressions(), ...alertExpressions()].flatMap(({ of, promql }) =>
+  const known = new Set([...scraped.names, ...served.names, 'up']);
+  const unknown = expressions.flatMap(({ of, promql }) =>
     metricsOf(promql).flatMap((metric) => (known.has(metric) ? [] : [`${of}: ${metric}`])),
   );
   expect(unknown).toEqual([]);
+});
+
+test('every label and label value of the board and of the alert rules is in the scrapes', () => {
+  const samples = [...scraped.samples, ...served.samples];
+  const selected = expressions.flatMap(({ of, promql }) =>
+    labelValuesOf(promql).map(({ metric, label, value }) => ({ of, metric, label, value })),
+  );
+  expect(selected.length).toBeGreaterThan(5);
+  const unknownValues = selected.filter(
+    ({ metric, label, value }) =>
+      !OWN_LABELS.includes(label) &&
+      !samples.some(({ name, labels }) => name === metric && labels[label] === value),
+  );
+  expect(unknownValues).toEqual([]);
+  const unknownLabels = expressions.flatMap(({ of, promql }) => {
+    const metrics = metricsOf(promql);
+    const known = samples.filter(({ name }) => metrics.includes(name.replace(/_(bucket|count|sum)$/, '')));
+    return groupingLabelsOf(promql)
+      .filter((label) => !OWN_LABELS.includes(label) && !known.some(({ labels }) => label in labels))
+      .map((label) => `${of}: ${label}`);
+  });
+  expect(unknownLabels).toEqual([]);
 });
 
 test('no label names a host, a crawl or a page', () => {

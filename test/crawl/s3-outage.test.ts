@@ -12,7 +12,7 @@ const PAGES = 6;
 const TIMEOUT_MS = 1_000;
 
 // Together, because a page that was put off waits for ten seconds.
-test.concurrent.each(['slow-down', 'forbidden', 'silent', 'gone'] as const)(
+test.concurrent.each(['slow-down', 'forbidden', 'unreadable', 'silent', 'gone'] as const)(
   'pages wait while the bucket is %s, and none is requested twice or loses an attempt',
   async (fault) => {
     const s3 = await startS3Server();
@@ -32,7 +32,7 @@ test.concurrent.each(['slow-down', 'forbidden', 'silent', 'gone'] as const)(
     );
     try {
       // The worker looks at it as it starts.
-      await expect.poll(() => s3.requests).toContain('PUT crawls/probe');
+      await expect.poll(() => s3.requests).toContain('GET crawls/probe');
       if (fault === 'gone') await s3.stop();
       else s3.fail(fault);
       const crawl = await amble.start({ seeds: [web.url('site', '/')], ...web.network });

@@ -1,10 +1,11 @@
 /** A Temporal server behind TLS, client certificates and API keys. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/index.ts';
-import { readTemporalProfile } from '../../src/temporal/access.ts';
+import { readTemporalProfile, type TemporalAccess } from '../../src/temporal/access.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { probeTemporal } from '../../src/temporal/probe.ts';
 import { connectWorker } from '../../src/worker/native-connection.ts';
@@ -13,6 +14,9 @@ import { createAuthority } from '../support/certificates.ts';
 import { testEngines } from '../support/engines.ts';
 import { startTemporalGateway, type TemporalGateway } from '../support/temporal-gateway.ts';
 import { flatSite, startWeb } from '../support/web.ts';
+
+/** The usual ten seconds are for keys that stay valid for hours. */
+const REREAD_AT_ONCE = { intervalMs: 50 };
 
 let directory: string;
 /** With client certificates ... */
@@ -161,7 +165,7 @@ test('an API key that is replaced in its file is used by clients and workers wit
   await writeFile(keyFile, 'monday\n');
   const env = { TEMPORAL_TLS_SERVER_CA_CERT_PATH };
   const { namespace } = testEngines();
-  const access = readTemporalProfile(env).access(keyFile, { intervalMs: 50 });
+  const access = readTemporalProfile(env).access(keyFile, REREAD_AT_ONCE);
   plain.setApiKeys(['monday']);
   const client = await connectTemporal({ address: plain.address, access });
   const worker = await connectWorker({ address: plain.address, access }, 50);
@@ -180,3 +184,45 @@ test('an API key that is replaced in its file is used by clients and workers wit
     await Promise.all([client.close(), worker.close()]);
   }
 });
+
+/** Returns how to connect, and writes the key. */
+const KEY_SOURCES: Record<string, (ca: string, key: string) => Promise<TemporalAccess>> = {
+  'the file that temporalApiKeyFile names': async (ca, key) => {
+    const file = join(directory, 'rotated-key');
+    await writeFile(file, `${key}\n`);
+    return readTemporalProfile({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: ca }).access(file, REREAD_AT_ONCE);
+  },
+  'temporal.toml': async (ca, key) => {
+    const file = join(directory, 'temporal.toml');
+    const profile = `[profile.default]\napi_key = "${key}"\n\n[profile.default.tls]\nserver_ca_cert_path = "${ca}"\n`;
+    await writeFile(file, profile);
+    return readTemporalProfile({ TEMPORAL_CONFIG_FILE: file }).access(null, REREAD_AT_ONCE);
+  },
+};
+
+test.each(Object.entries(KEY_SOURCES))(
+  'a worker that polls goes on with its crawl when the API key in %s is replaced',
+  async (_, writeKey) => {
+    const { TEMPORAL_TLS_SERVER_CA_CERT_PATH: ca = '' } = settings;
+    const { namespace } = testEngines();
+    const [old, next] = [`old-${randomUUID()}`, `next-${randomUUID()}`];
+    const access = await writeKey(ca, old);
+    plain.setApiKeys([old]);
+    const web = await startWeb({ site: flatSite(30) });
+    const amble = await startAmble({}, { temporalAddress: plain.address, namespace, access });
+    try {
+      const crawl = await amble.start({ seeds: [web.url('site')], ...web.network, delay: '300ms' });
+      await expect.poll(() => web.arrivalsAt('site').length, { timeout: 30_000 }).toBeGreaterThan(3);
+      await writeKey(ca, next);
+      plain.setApiKeys([old, next]);
+      const polls = () => plain.callsBy(next, 'PollWorkflowTaskQueue');
+      await expect.poll(polls, { timeout: 30_000 }).toBeGreaterThan(0);
+      plain.setApiKeys([next]);
+      expect(await crawl.result()).toMatchObject({ pages: { Fetched: 31 } });
+      expect(await amble.db.page.count({ where: { attempts: { not: 1 } } })).toBe(0);
+    } finally {
+      await amble.stop();
+      await web.stop();
+    }
+  },
+);

@@ -72,6 +72,19 @@ test('every service that stays has a health check, and all have a restart policy
   }
 });
 
+test('docs/deployment.md states how much memory the services that stay may use together', () => {
+  const staying = services.filter(
+    ([, { restart, profiles }]) => restart === 'unless-stopped' && profiles === undefined,
+  );
+  const limits = staying.map(([, { deploy }]) => {
+    const { memory } = deploy.resources.limits;
+    return (deploy.replicas ?? 1) * Number.parseInt(memory, 10) * (memory.endsWith('g') ? 1_024 : 1);
+  });
+  const sum = limits.reduce((total, megabytes) => total + megabytes, 0);
+  const text = readFileSync(join(packageRoot, 'docs', 'deployment.md'), 'utf8');
+  expect(text).toContain(`${sum / 1_024} GiB of memory together`);
+});
+
 test('a service waits for servers to be healthy and for one-shot services to have succeeded', () => {
   for (const [name, { depends_on }] of services) {
     for (const [needed, { condition }] of Object.entries(depends_on)) {

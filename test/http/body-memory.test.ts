@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { currentLogFields, type LogFields, withLogFields } from '../../src/core/log-context.ts';
 import { BodyMemory, type FetchMemory } from '../../src/http/index.ts';
 import { LIMITS, loopbackAgent, send, sendForError, sendForResponse } from './support/fetching.ts';
 import { httpServer } from './support/servers.ts';
@@ -32,6 +33,15 @@ describe('when the memory for bodies is full,', () => {
       false,
     ]);
     expect(memory.heldBytes).toBe(90);
+  });
+
+  test('it is reported in the log context of the aborted fetch, not of the one that asked for memory', async () => {
+    const reported: LogFields[] = [];
+    const memory = new BodyMemory(100, () => reported.push(currentLogFields()));
+    const victim = { crawlId: 'one', pageId: '1' };
+    await withLogFields(victim, () => holding(memory, 'hostile.test', 80));
+    await withLogFields({ crawlId: 'two', pageId: '2' }, () => holding(memory, 'honest.test', 40));
+    expect(reported).toEqual([victim]);
   });
 
   test('a body that grows too large is aborted itself', async () => {

@@ -1,4 +1,4 @@
-/** Amble as a fleet: a real Temporal server on Postgres with mutual TLS, a real S3 server, and any number of workers. */
+/** Amble as a fleet: a real Temporal server with mutual TLS, Postgres with TLS, a real S3 server, and any number of workers. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,15 +6,19 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { packageRoot } from '../../src/core/package-root.ts';
-import { startDatabase } from '../../src/embedded/index.ts';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { cleanEnvironment, type RunningProgram, startProgram, tuningVariable } from '../e2e/support.ts';
-import { S3_KEYS, startS3Gateway } from './s3-gateway.ts';
+import { createAuthority } from '../support/certificates.ts';
+import { startSecurePostgres } from './postgres.ts';
+import { S3_KEYS, type S3Gateway, startS3Gateway } from './s3-gateway.ts';
 import { createTemporalCluster, type TemporalCluster } from './temporal-cluster.ts';
 
 export interface Fleet {
   cluster: TemporalCluster;
+  s3: S3Gateway;
+  /** Of the bucket, on the disk of the S3 server. */
+  bucketDirectory: string;
   db: Database;
   /** What every machine of the fleet has set. */
   env: Record<string, string>;
@@ -40,16 +44,20 @@ export interface Machine {
 
 /** A crawl takes half a minute on two cores. */
 const CRAWL_TIMEOUT_MS = 180_000;
-export const BUCKET = 's3://bodies/2026';
+/** Between two requests to a host. */
+export const DELAY_MS = 1_000;
+const BUCKET_NAME = 'bodies';
+export const BUCKET = `s3://${BUCKET_NAME}/2026`;
 
 export async function startFleet(): Promise<Fleet> {
   const directory = await mkdtemp(join(tmpdir(), 'amble-production-'));
   const notify = (line: string) => void process.stderr.write(`${line}\n`);
-  const postgres = await startDatabase({ home: join(directory, 'postgres'), notify });
+  const authority = await createAuthority(join(directory, 'certificates'));
+  const postgres = await startSecurePostgres(join(directory, 'postgres'), authority, notify);
   const db = openDatabase(postgres.databaseUrl);
-  const cluster = await createTemporalCluster(join(directory, 'temporal'), postgres.databaseUrl);
+  const cluster = await createTemporalCluster(join(directory, 'temporal'), postgres.databaseUrl, authority);
   await cluster.start();
-  const s3 = await startS3Gateway(join(directory, 's3'), 'bodies');
+  const s3 = await startS3Gateway(join(directory, 's3'), BUCKET_NAME);
   const temporalBinary = await findTemporalBinary(process.env.AMBLE_TEMPORAL_BINARY, notify);
   const running: RunningProgram[] = [];
   const env = {
@@ -60,7 +68,7 @@ export async function startFleet(): Promise<Fleet> {
     AWS_ENDPOINT_URL: s3.url,
     AMBLE_CONTENT_STORE: BUCKET,
     DATABASE_URL: postgres.databaseUrl,
-    AMBLE_DELAY: '1s',
+    AMBLE_DELAY: `${DELAY_MS}ms`,
     AMBLE_RETRY_INITIAL_INTERVAL: '1s',
     AMBLE_ALLOW_NETWORK: '127.0.0.0/8',
   };
@@ -82,6 +90,8 @@ export async function startFleet(): Promise<Fleet> {
   };
   return {
     cluster,
+    s3,
+    bucketDirectory: join(directory, 's3', BUCKET_NAME),
     db,
     env,
     start,

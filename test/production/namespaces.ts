@@ -14,6 +14,7 @@ export interface Namespaces {
 }
 
 const NETWORK = '10.213.77';
+export const GATEWAY = `${NETWORK}.1`;
 const BRIDGE = 'amble-bridge';
 
 async function ip(command: string): Promise<void> {
@@ -29,7 +30,7 @@ export async function createNamespaces(count: number): Promise<Namespaces> {
   };
   try {
     await ip(`link add ${BRIDGE} type bridge`);
-    await ip(`address add ${NETWORK}.1/24 dev ${BRIDGE}`);
+    await ip(`address add ${GATEWAY}/24 dev ${BRIDGE}`);
     await ip(`link set ${BRIDGE} up`);
     for (const [index, name] of names.entries()) {
       await ip(`netns add ${name}`);
@@ -43,11 +44,10 @@ export async function createNamespaces(count: number): Promise<Namespaces> {
     await remove();
     throw error;
   }
-  const gateway = `${NETWORK}.1`;
   const forwarders: Server[] = [];
   return {
     prefixes: names.map((name) => ['ip', 'netns', 'exec', name]),
-    gateway,
+    gateway: GATEWAY,
     async expose(port) {
       const peers = new Set<string>();
       const forwarder = createServer((from) => {
@@ -57,7 +57,7 @@ export async function createNamespaces(count: number): Promise<Namespaces> {
         from.pipe(to).pipe(from);
       });
       forwarders.push(forwarder);
-      await new Promise<void>((resolve) => forwarder.listen(port, gateway, resolve));
+      await new Promise<void>((resolve) => forwarder.listen(port, GATEWAY, resolve));
       return peers;
     },
     async remove() {

@@ -1,4 +1,7 @@
-/** A Temporal server as in production: on Postgres, with mutual TLS between all its parts and to its clients. */
+/**
+ * A Temporal server as in production: on Postgres, with mutual TLS between all its parts and to its clients, and with TLS to Postgres if
+ * the URL of that says so.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, open, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +14,7 @@ import { packageRoot } from '../../src/core/package-root.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/core/search-attributes.ts';
 import { readTemporalProfile } from '../../src/temporal/access.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
-import { createAuthority } from '../support/certificates.ts';
+import type { Authority } from '../support/certificates.ts';
 import { composeService } from '../support/compose.ts';
 import { findTemporalPrograms } from './go-programs.ts';
 
@@ -37,11 +40,11 @@ const READY_WITHIN_MS = 60_000;
 export async function createTemporalCluster(
   directory: string,
   databaseUrl: string,
+  authority: Authority,
 ): Promise<TemporalCluster> {
   await mkdir(directory, { recursive: true });
   const { server: program, sql } = await findTemporalPrograms();
   await createSchemas(directory, sql, databaseUrl);
-  const authority = await createAuthority(join(directory, 'certificates'));
   const [server, client] = [await authority.issue('server'), await authority.issue('client')];
   const ports = await Promise.all(Array.from({ length: 8 }, () => getPort({ port: SMALL_PORTS })));
   const config = join(directory, 'config.yaml');
@@ -83,7 +86,8 @@ export async function createSchemas(directory: string, sql: string, databaseUrl:
   await client.connect();
   for (const database of DATABASES) await client.query(`CREATE DATABASE ${database}`);
   await client.end();
-  const { hostname, port, username, password } = new URL(databaseUrl);
+  const { hostname, port, username, password, searchParams } = new URL(databaseUrl);
+  const authority = searchParams.get('sslrootcert');
   await symlink(sql, join(directory, 'temporal-sql-tool'));
   const { command: [shell = '', script = ''] = [] } = composeService('temporal-schema');
   const env = {
@@ -92,6 +96,7 @@ export async function createSchemas(directory: string, sql: string, databaseUrl:
     SQL_PORT: port,
     SQL_USER: username,
     SQL_PASSWORD: password,
+    ...(authority !== null && { SQL_TLS: 'true', SQL_TLS_CA_FILE: authority }),
   };
   for (let run = 1; run <= 2; run += 1)
     await promisify(execFile)(shell, [join(packageRoot, 'deploy', 'temporal', script)], { env });
@@ -104,10 +109,11 @@ interface Certificates {
 }
 
 function serverConfig(
-  { host, username: user, password }: URL,
+  { host, username: user, password, searchParams }: URL,
   { cert, key, ca }: Certificates,
   ports: number[],
 ) {
+  const caFile = searchParams.get('sslrootcert');
   const store = (databaseName: string) => ({
     sql: {
       pluginName: 'postgres12',
@@ -117,6 +123,7 @@ function serverConfig(
       user,
       password,
       maxConns: 20,
+      ...(caFile !== null && { tls: { enabled: true, caFile, enableHostVerification: true } }),
     },
   });
   const own = { certFile: cert, keyFile: key };

@@ -19,6 +19,7 @@ const Service = z.looseObject({
   restart: z.string(),
   stop_grace_period: z.string().optional(),
   deploy: z.looseObject({
+    replicas: z.number().optional(),
     resources: z.object({ limits: z.object({ cpus: z.string(), memory: z.string() }) }),
   }),
 });

@@ -57,6 +57,41 @@ export function metricsOf(promql: string): string[] {
   return names;
 }
 
+type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
+
+export interface LabelValue {
+  metric: string;
+  label: string;
+  value: string;
+}
+
+/** The values that its selectors compare labels with, each alternative of a regular expression for itself. */
+export function labelValuesOf(promql: string): LabelValue[] {
+  const values: LabelValue[] = [];
+  parser.parse(promql).iterate({
+    enter: ({ name, node }) => {
+      if (name !== 'UnquotedLabelMatcher') return;
+      const text = (part: SyntaxNode | null | undefined) => (part ? promql.slice(part.from, part.to) : '');
+      const metric = text(node.parent?.parent?.getChild('Identifier'));
+      const label = text(node.getChild('LabelName'));
+      const alternatives = text(node.getChild('StringLiteral')).slice(1, -1).split('|');
+      values.push(...alternatives.map((value) => ({ metric, label, value })));
+    },
+  });
+  return values;
+}
+
+/** The labels that it groups by. */
+export function groupingLabelsOf(promql: string): string[] {
+  const labels: string[] = [];
+  parser.parse(promql).iterate({
+    enter: ({ name, node, from, to }) => {
+      if (name === 'LabelName' && node.parent?.name === 'GroupingLabels') labels.push(promql.slice(from, to));
+    },
+  });
+  return labels;
+}
+
 function read(...path: string[]): string {
   return readFileSync(join(packageRoot, 'deploy', ...path), 'utf8');
 }

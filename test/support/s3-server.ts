@@ -2,8 +2,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `unlisted`: as for a key without the permission to list the bucket, which must not learn that an object is missing. */
-export type S3Fault = 'none' | 'forbidden' | 'slow-down' | 'truncated' | 'silent' | 'unlisted';
+/**
+ * `unlisted`: as for a key without the permission to list the bucket, which must not learn that an object is missing.
+ * `unreadable`: as for a key that may write objects, but not read them.
+ */
+export type S3Fault = 'none' | 'forbidden' | 'unreadable' | 'slow-down' | 'truncated' | 'silent' | 'unlisted';
 
 export interface S3Server {
   endpoint: string;
@@ -40,6 +43,7 @@ export async function startS3Server(): Promise<S3Server> {
       response.writeHead(200, { etag: '"0"' }).end();
       return;
     }
+    if (current === 'unreadable') return refuse(response, 403, 'AccessDenied');
     const object = objects.get(name);
     if (object === undefined)
       return current === 'unlisted'

@@ -14,8 +14,8 @@ export interface TemporalGateway {
   address: string;
   /** Keys that are accepted from now on; null: none is asked for. */
   setApiKeys(keys: readonly string[] | null): void;
-  /** Requests with each key so far. */
-  requestsBy(key: string): number;
+  /** Calls of a method of Temporal's API with this key so far. */
+  callsBy(key: string, method: string): number;
   stop(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function startTemporalGateway({
   clientCa,
 }: GatewayOptions): Promise<TemporalGateway> {
   let apiKeys: readonly string[] | null = null;
-  const requests = new Map<string, number>();
+  const calls = new Map<string, number>();
   const backend = connect(`http://${target}`);
   const server = createSecureServer({
     cert: readFileSync(certificate.cert),
@@ -44,7 +44,8 @@ export async function startTemporalGateway({
   });
   server.on('stream', (stream, headers) => {
     const key = /^Bearer (.*)$/.exec(headers.authorization ?? '')?.[1] ?? '';
-    requests.set(key, (requests.get(key) ?? 0) + 1);
+    const call = `${key} ${headers[':path']?.split('/').at(-1)}`;
+    calls.set(call, (calls.get(call) ?? 0) + 1);
     stream.on('error', () => {});
     if (apiKeys !== null && !apiKeys.includes(key)) refuse(stream);
     else forward(stream, headers);
@@ -96,7 +97,7 @@ export async function startTemporalGateway({
     setApiKeys(keys) {
       apiKeys = keys;
     },
-    requestsBy: (key) => requests.get(key) ?? 0,
+    callsBy: (key, method) => calls.get(`${key} ${method}`) ?? 0,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.destroy();

@@ -94,6 +94,21 @@ test('a reader may take longer than a request', async () => {
   expect(Buffer.concat(chunks).equals(large)).toBe(true);
 });
 
+test('a key that may write objects but not read them makes the store unavailable for reading and the probe', async () => {
+  const key = await store.put(BODY);
+  server.fail('unreadable');
+  for (const attempt of [
+    () => store.get(key),
+    () => read(store.stream(key)),
+    () => store.has(key),
+    store.probe,
+  ])
+    await expect(attempt()).rejects.toBeInstanceOf(ContentStoreUnavailable);
+  server.fail('none');
+  await store.probe();
+  expect(await store.get(key)).toEqual(BODY);
+});
+
 describe('the store as a whole is unavailable, for reading, writing and the probe, if the server', () => {
   test.each(['forbidden', 'slow-down', 'silent', 'gone'] as const)('is %s', async (fault) => {
     const key = await store.put(BODY);
