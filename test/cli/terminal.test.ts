@@ -181,7 +181,15 @@ describe('no control character of a site reaches the terminal from', () => {
     ],
     backlog: [{ queue: HOSTILE, tasks: 1, oldestMs: 1 }],
     crawls: [
-      { id: HOSTILE, status: 'Running' as const, open: 1, due: 1, lastDoneAt: NOW, waitsFor: HOSTILE },
+      {
+        id: HOSTILE,
+        status: 'Running' as const,
+        open: 1,
+        due: 1,
+        lastDoneAt: NOW,
+        asOrdered: false,
+        waitsFor: HOSTILE,
+      },
     ],
     findings: [{ level: 'bad' as const, what: HOSTILE, cure: HOSTILE }],
   };
