@@ -17,10 +17,11 @@ import { checkResult, median, medianOf, printResult } from './results.ts';
 const DELAY_MS = 1_000;
 const LARGEST_HOST = 60;
 const OTHER_PAGES = 15;
-/** How many hosts, the largest included, and the efficiency that is wanted with so many. 10 keep two cores half busy. */
+/** How many hosts, the largest included, and the efficiency that is wanted with so many. 25 keep two cores about half busy. */
 const EFFICIENCY = new Map([
   [10, 0.985],
   [20, 0.985],
+  [25, 0.985],
   [40, 0.95],
 ]);
 const HOSTS = 20;
@@ -34,8 +35,10 @@ const TURNS = 5;
 /** Of all 127.0.0.0/8, apart from those of other benchmarks. */
 const NETWORK = 3;
 
-/** How much closer together requests may arrive than they are sent, on a machine that is half busy. */
-const ARRIVAL_MARGIN_MS = 5;
+/** How much closer together requests may arrive than they are sent, on a machine that is at most so busy. */
+const ARRIVAL = { marginMs: 5, atMostBusy: 0.55 };
+/** Of the program whose pages fetch within their workflow tasks, with their throttles'. */
+const WANTED = { events: 18, throttleEvents: 6, tasks: 3.6 };
 
 /** With another number of hosts, only the efficiency is measured. */
 export async function polite(...args: string[]): Promise<void> {
@@ -98,21 +101,30 @@ async function efficiency(environment: BenchEnvironment, hosts: number): Promise
   const byHost = [...run.web.arrivals.values()];
   const gaps = byHost.flatMap((times) => times.slice(1).map((at, i) => at - (times[i] ?? at)));
   const firstEnd = Math.min(...byHost.map((times) => times.at(-1) ?? 0));
-  const busy = (100 * load.between(Math.min(...arrivals), firstEnd)).toFixed(0);
+  const busy = load.between(Math.min(...arrivals), firstEnd);
+  const isJudged = busy <= ARRIVAL.atMostBusy;
   checkResult(
     'shortest gap, arrivals',
     Math.min(...gaps),
-    { atLeast: DELAY_MS - ARRIVAL_MARGIN_MS },
-    { digits: 1, remark: `ms; the machine was ${busy} % busy while all hosts were crawled` },
+    { atLeast: isJudged ? DELAY_MS - ARRIVAL.marginMs : 0 },
+    {
+      digits: 1,
+      remark: `ms; the machine was ${(100 * busy).toFixed(0)} % busy while all hosts were crawled`,
+    },
   );
   printResult('tightest gap recorded', seconds(await tightestGap(environment, crawlId)));
   const counts = await countEvents(environment.client, db, crawlId);
   const eventsRemark = { digits: 1, remark: `${counts.maxPerPage} at most` };
-  checkResult('events per page', counts.perPage, { atMost: 22 }, eventsRemark);
-  checkResult('throttle events / page', counts.throttlePerPage, { atMost: 6 }, { digits: 1 });
+  checkResult('events per page', counts.perPage, { atMost: WANTED.events }, eventsRemark);
+  checkResult(
+    'throttle events / page',
+    counts.throttlePerPage,
+    { atMost: WANTED.throttleEvents },
+    { digits: 1 },
+  );
   const tasks = counts.tasksPerPage + counts.throttleTasksPerPage;
   const parts = `${counts.tasksPerPage.toFixed(2)} + ${counts.throttleTasksPerPage.toFixed(2)} of the throttle`;
-  checkResult('tasks per page', tasks, { atMost: 4.8 }, { digits: 2, remark: parts });
+  checkResult('tasks per page', tasks, { atMost: WANTED.tasks }, { digits: 2, remark: parts });
 }
 
 /** By the recorded times of sending, which the guarantee is about; arrivals add the jitter of the network. */

@@ -2,7 +2,6 @@
  * fetchAndRecord: a fetch and the record of its attempt in one step, within a workflow task of the page. Only for sites that answer
  * quickly. If the task is lost with its worker, it is repeated with the same lease, which the gate then refuses.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { Activities, FetchOutcome, QuickFetchInput } from '../../src/core/activities.ts';
 import { slotWaitMs } from '../../src/core/attempt.ts';
@@ -20,7 +19,7 @@ export function createFetchAndRecord(deps: Deps): Activities['fetchAndRecord'] {
     if (!quickFetches.begin()) return { kind: 'crowded' };
     try {
       const receivedAt = readClocks();
-      if (!(await isNear(input, quickFetches.stopping))) return { kind: 'crowded' };
+      if (!(await isNear(input, quickFetches))) return { kind: 'crowded' };
       const { undelivered, request, ...fetched } = await fetchPage(deps, input, receivedAt);
       const leftToPage = { ...(undelivered && { undelivered }), ...(request && { request }) };
       return { ...(await recordFinal(deps, input, fetched)), ...leftToPage };
@@ -31,15 +30,12 @@ export function createFetchAndRecord(deps: Deps): Activities['fetchAndRecord'] {
 }
 
 /** Waits until shortly before the slot. false: the worker stops. */
-async function isNear({ lease, scheduledAt }: QuickFetchInput, stopping: AbortSignal): Promise<boolean> {
+async function isNear(
+  { lease, scheduledAt }: QuickFetchInput,
+  quickFetches: Deps['quickFetches'],
+): Promise<boolean> {
   const waitMs = lease.notBefore - scheduledAt - LEAD_MS;
-  if (waitMs <= 0) return true;
-  const { cancellationSignal } = Context.current();
-  const either = AbortSignal.any([cancellationSignal, stopping]);
-  return sleep(waitMs, true, { signal: either }).catch(() => {
-    cancellationSignal.throwIfAborted();
-    return false;
-  });
+  return waitMs <= 0 || quickFetches.wait(waitMs, Context.current().cancellationSignal);
 }
 
 /** Whether an attempt is repeated, and when, is for the page to decide. */

@@ -174,7 +174,9 @@ async function record(
         retryAt,
         parsed: parsedRecordOf(event, parsed),
         ...(announced && { sitemapsSkipped: announced.skipped }),
-        ...(admitsOnlyOwn(settings) && { refill: { admissionId: admissionIdFor({ crawlId, pageId, event }), plan } }),
+        ...(admitsOnlyOwn(settings) && {
+          refill: { admissionId: admissionIdFor({ crawlId, pageId, event }), plan },
+        }),
       });
       return { ...recorded, domains: [...recorded.domains, ...(announced?.domains ?? [])] };
     }

@@ -111,10 +111,12 @@ class Admission {
     const host = hostnameOf(this.url);
     const { concurrency } = this.input.ask;
     const wanted = { host, site: zoneOf(host), concurrency, addressBlock: limit?.block ?? null };
-    const inTime = AbortSignal.timeout(Math.ceil(this.lease.entrance.leftMs));
-    const signal = AbortSignal.any([this.lease.signal, inTime]);
+    const inTime = (): AbortSignal => {
+      const leftMs = Math.ceil(this.lease.entrance.leftMs);
+      return AbortSignal.any([this.lease.signal, AbortSignal.timeout(leftMs)]);
+    };
     try {
-      const slot = await slots.acquire(wanted, signal);
+      const slot = await slots.acquire(wanted, inTime);
       if (slot !== null) return slot;
     } catch (error) {
       if (this.lease.signal.aborted) throw error;

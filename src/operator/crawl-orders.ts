@@ -7,7 +7,7 @@ import type { OrderOrigin } from '../core/order.ts';
 import { applyCrawlOrder, findCrawl } from '../storage/crawls.ts';
 import type { Database } from '../storage/database.ts';
 import { isTemporalUnavailable } from '../temporal/connection.ts';
-import { CrawlConflict, UnknownCrawl } from './errors.ts';
+import { CrawlConflict, NoWorker, UnknownCrawl } from './errors.ts';
 import { findOrStartCrawl, type Operation } from './start-crawl.ts';
 
 /** Without a client, the crawl's workflow learns of the order at its next sweep. */
@@ -37,9 +37,23 @@ export async function cancelCrawl(
   const recorded = await applyCrawlOrder(on.db, crawlId, { id: randomUUID(), kind: 'cancel', origin });
   // A crawl that is being opened has no row yet: its workflow records the order when it has one.
   if (!recorded && (await findCrawl(on.db, crawlId)) === null)
-    await handle.executeUpdate(cancelCrawlUpdate, { args: [origin] });
+    await whileOpening(on.client, crawlId, () => handle.executeUpdate(cancelCrawlUpdate, { args: [origin] }));
   await notify(on.client, () => handle.cancel());
   return handle;
+}
+
+/** A worker opens a crawl within moments. */
+const OPENED_WITHIN_MS = 10_000;
+
+async function whileOpening(client: Client, crawlId: string, send: () => Promise<unknown>): Promise<void> {
+  try {
+    await client.withDeadline(Date.now() + OPENED_WITHIN_MS, send);
+  } catch (error) {
+    if (!isTemporalUnavailable(error)) throw error;
+    throw new NoWorker(
+      `No worker opens crawl ${crawlId}, so it cannot be cancelled yet: start one with "amble up" or "amble worker".`,
+    );
+  }
 }
 
 const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'cancelled' } as const;

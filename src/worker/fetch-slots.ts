@@ -82,10 +82,11 @@ export class FetchSlots {
   }
 
   /** Resolves to null if too many requests wait. Rejects when the signal aborts. */
-  async acquire(request: FetchSlotRequest, signal: AbortSignal): Promise<FetchSlot | null> {
-    signal.throwIfAborted();
+  async acquire(request: FetchSlotRequest, signalOf: () => AbortSignal): Promise<FetchSlot | null> {
     if (this.#mayGo(request, this.#unproven())) return this.#grant(request);
     if (!this.#makeRoom(request)) return null;
+    const signal = signalOf();
+    signal.throwIfAborted();
     return new Promise((resolve, reject) => {
       const abort = (): void => {
         this.#waiting.delete(waiting);

@@ -1,4 +1,5 @@
 /** Fetches within workflow tasks of this process, those that still wait for their slots included. */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Each occupies a workflow task (MAX_PAGE_TASKS in worker.ts) until its end. A site that was quick and suddenly is not must leave room
@@ -15,12 +16,25 @@ export class QuickFetches {
 
   /** Whether one more page may stay in its workflow task until its slot. */
   get hasRoom(): boolean {
-    return this.#open < MAX_STAYING && !this.stopping.aborted;
+    return this.#open < MAX_STAYING && !this.#stopping.signal.aborted;
   }
 
-  /** Aborted when the worker stops: a page that waits continues in a worker that does not. */
-  get stopping(): AbortSignal {
-    return this.#stopping.signal;
+  /**
+   * Waits. false: the worker stops, and the page continues in a worker that does not. Listens to both signals itself: Node 20 keeps what
+   * AbortSignal.any makes of a signal for as long as that signal lives.
+   */
+  async wait(ms: number, cancelled: AbortSignal): Promise<boolean> {
+    const waiting = new AbortController();
+    const end = (): void => waiting.abort();
+    const signals = [cancelled, this.#stopping.signal];
+    for (const signal of signals) signal.addEventListener('abort', end, { once: true });
+    try {
+      if (signals.some(({ aborted }) => aborted)) end();
+      return await sleep(ms, true, { signal: waiting.signal }).catch(() => false);
+    } finally {
+      for (const signal of signals) signal.removeEventListener('abort', end);
+      cancelled.throwIfAborted();
+    }
   }
 
   /** Returns false if there are too many. */

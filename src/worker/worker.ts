@@ -82,8 +82,8 @@ const MAX_CACHED_PAGES = 1_000;
 const MAX_CACHED_THROTTLES = 500;
 
 /**
- * A throttle whose history cannot be replayed fails, and the next request for a slot starts a new one, which waits a full gap
- * first. Otherwise its domain would be stuck until someone noticed.
+ * A throttle whose history cannot be replayed fails, and the next request for a slot starts a new one, which plans anew. Otherwise its
+ * domain would be stuck until someone noticed.
  */
 const FAILS_WORKFLOW = { '*': [], DomainThrottle: ['NondeterminismError'] };
 

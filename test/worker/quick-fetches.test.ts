@@ -17,10 +17,20 @@ test('pages may stay until their slots while there is room, and fetch for longer
   expect(beginAll(fetches, 2)).toBe(1);
 });
 
-test('no page stays with a worker that stops', () => {
+test('no page stays with a worker that stops', async () => {
   const fetches = new QuickFetches();
-  expect(fetches.stopping.aborted).toBe(false);
+  const { signal } = new AbortController();
+  expect(await fetches.wait(1, signal)).toBe(true);
+  const staying = fetches.wait(60_000, signal);
   fetches.stop();
+  expect(await staying).toBe(false);
   expect(fetches.hasRoom).toBe(false);
-  expect(fetches.stopping.aborted).toBe(true);
+  expect(await fetches.wait(60_000, signal)).toBe(false);
+});
+
+test('a page that is cancelled does not stay', async () => {
+  const cancelled = new AbortController();
+  const staying = new QuickFetches().wait(60_000, cancelled.signal);
+  cancelled.abort(new Error('cancelled'));
+  await expect(staying).rejects.toThrow('cancelled');
 });

@@ -1,5 +1,5 @@
 /** The health of an installation on a terminal: facts first, then findings with their cures. */
-import { formatSize, formatDuration, formatOffset } from '../../core/format.ts';
+import { formatDuration, formatOffset, formatSize } from '../../core/format.ts';
 import type { HealthReport } from '../../operator/health.ts';
 import { contentStoreState } from '../../reports/health-findings.ts';
 import { formatAgo, formatPlural, indent, renderTable } from './text.ts';
