@@ -90,7 +90,7 @@ export class LeaseKeeper {
     this.ended = {
       responseClass: classifyForThrottle(exchange, { wasStalled: this.wasStalled }),
       durationMs,
-      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+      ...(retryAfterMs === null ? {} : { retryAfterMs: Math.min(retryAfterMs, maxRetryAfterMs) }),
       ...(exchange.kind === 'error' ? { error: exchange.message } : {}),
     };
     const { gapMs } = this.entrance;
