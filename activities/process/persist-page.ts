@@ -12,7 +12,7 @@ import type { AttemptReport, Found } from '../../src/core/attempt.ts';
 import { isOpen, type PageStatus } from '../../src/core/outcome.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
-import { type Admitted, admit, isIdle } from '../../src/storage/frontier/admit.ts';
+import { type Admitted, admit, isCrawlIdle } from '../../src/storage/frontier/admit.ts';
 import { admitSitemaps } from '../../src/storage/frontier/admit-sitemaps.ts';
 import { registerAnnouncedSitemaps } from '../../src/storage/frontier/register-sitemaps.ts';
 import { deferWithoutAttempt } from '../../src/storage/pages/defer-page.ts';
@@ -99,7 +99,7 @@ async function admitMore(
   const { window, warmup, sitemaps } = settings;
   if (refilled !== undefined) {
     const mayBeIdle = refilled.length === 0 && othersQueued === 0;
-    return { pages: refilled, wasIdle: mayBeIdle && (await isIdle(deps.db, crawlId)) };
+    return { pages: refilled, wasIdle: mayBeIdle && (await isCrawlIdle(deps.db, crawlId)) };
   }
   const admission = {
     crawlId,

@@ -137,7 +137,7 @@ async function findRoom(
   return room ?? { domains: [], warmedUp: true, isRepeated: false, wasIdle: true };
 }
 
-export async function isIdle(db: Database, crawlId: string): Promise<boolean> {
+export async function isCrawlIdle(db: Database, crawlId: string): Promise<boolean> {
   const [crawl] = await db.$queryRaw<{ idle: boolean }[]>`SELECT ${noPageAdmitted(crawlId)} AS idle`;
   return crawl?.idle === true;
 }
