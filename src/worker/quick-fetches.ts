@@ -12,27 +12,30 @@ const MAX_STAYING = 150;
 
 export class QuickFetches {
   #open = 0;
-  readonly #stopping = new AbortController();
+  #isStopping = false;
+  /** Ends the waits of pages that stay. */
+  readonly #waiting = new Set<() => void>();
 
   /** Whether one more page may stay in its workflow task until its slot. */
   get hasRoom(): boolean {
-    return this.#open < MAX_STAYING && !this.#stopping.signal.aborted;
+    return this.#open < MAX_STAYING && !this.#isStopping;
   }
 
   /**
-   * Waits. false: the worker stops, and the page continues in a worker that does not. Listens to both signals itself: Node 20 keeps what
+   * Waits. false: the worker stops, and the page continues in a worker that does not. Without a signal of the worker: Node 20 keeps what
    * AbortSignal.any makes of a signal for as long as that signal lives.
    */
   async wait(ms: number, cancelled: AbortSignal): Promise<boolean> {
     const waiting = new AbortController();
     const end = (): void => waiting.abort();
-    const signals = [cancelled, this.#stopping.signal];
-    for (const signal of signals) signal.addEventListener('abort', end, { once: true });
+    this.#waiting.add(end);
+    cancelled.addEventListener('abort', end, { once: true });
     try {
-      if (signals.some(({ aborted }) => aborted)) end();
+      if (this.#isStopping || cancelled.aborted) end();
       return await sleep(ms, true, { signal: waiting.signal }).catch(() => false);
     } finally {
-      for (const signal of signals) signal.removeEventListener('abort', end);
+      this.#waiting.delete(end);
+      cancelled.removeEventListener('abort', end);
       cancelled.throwIfAborted();
     }
   }
@@ -49,6 +52,7 @@ export class QuickFetches {
   }
 
   stop(): void {
-    this.#stopping.abort();
+    this.#isStopping = true;
+    for (const end of this.#waiting) end();
   }
 }
