@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 import { Prisma } from '../generated/client.ts';
 import { domainCounts } from '../reports/counts.ts';
 
-/** If more domains have about as much time left, none of them sets the end. */
+/** If more domains have about as much time left, none of them sets the end: all lead, or rather none does. */
 const MAX_LEADING = 4;
 
 /** Of the longest time left. */
@@ -23,8 +23,6 @@ export async function readLeadingDomains(
     LEFT JOIN domains known ON known.name = counted.domain
     ORDER BY "leftMs" DESC LIMIT ${MAX_LEADING + 1}`;
   const longestMs = longest[0]?.leftMs ?? 0;
-  const open = longest.filter(({ leftMs }) => leftMs > 0);
-  const leading = open.filter(({ leftMs }) => leftMs >= LEADING_PART * longestMs);
-  // Nobody goes first if nobody is left to wait.
-  return new Set(leading.length === open.length ? [] : leading.map(({ domain }) => domain));
+  const leading = longest.filter(({ leftMs }) => leftMs > 0 && leftMs >= LEADING_PART * longestMs);
+  return new Set(leading.length > MAX_LEADING ? [] : leading.map(({ domain }) => domain));
 }
