@@ -13,7 +13,10 @@ class World {
   }
 
   acquire(host: string, changed: Partial<FetchSlotRequest> = {}, signal = new AbortController().signal) {
-    return this.slots.acquire({ host, site: host, concurrency: 1, addressBlock: null, ...changed }, () => signal);
+    return this.slots.acquire(
+      { host, site: host, concurrency: 1, addressBlock: null, ...changed },
+      () => signal,
+    );
   }
 
   /** Fails if it has to wait. */
