@@ -238,6 +238,8 @@ test('without a token, a browser may give a name for the record', async () => {
     await page.getByLabel('Your name').fill('Anna Müller');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('You give orders as Anna Müller.').waitFor();
+    // There is no login to leave.
+    expect(await page.getByRole('button', { name: 'Log out' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Pause browser-slow' }).click();
     await page.getByText('Paused by Anna Müller (dashboard).').waitFor();
     await page.getByRole('button', { name: 'Resume browser-slow' }).click();

@@ -70,7 +70,7 @@ export function Page({ c, title, path, views, children }: PageProps) {
                 </form>
               </search>
             )}
-            {views.length > 0 && c.get('operator') !== undefined && (
+            {views.length > 0 && c.get('operator') !== undefined && c.get('namesItself') !== true && (
               <form method="post" action="/logout">
                 <button type="submit">Log out</button>
               </form>
