@@ -74,6 +74,13 @@ test('a window is refilled with two statements more, if nothing else is to be ad
   expect(third).toBeDefined();
 });
 
+test('a crawl with a budget does not look for room either while its window is full', async () => {
+  crawl = await startCrawl(db(), { seeds: ['http://a.test/'], window: 4, traps, maxPages: 100 });
+  const [first] = await withQueuedPages();
+  const refill = { admissionId: 'refill', plan: () => ({ refillAt: 2, size: 3 }) };
+  expect((await crawl.record(first, { ...knownLinks, refill })).refilled).toEqual([]);
+});
+
 test('an admission without room is one statement, and with room in a domain it is five', async () => {
   const [first, second] = await withQueuedPages();
   await crawl.record(first, knownLinks);

@@ -1,5 +1,4 @@
 /** A page as the transactions that change it read it: locked, with what they need of its crawl. */
-
 import type { PageStatus } from '../../core/outcome.ts';
 import type { AdmittedPage } from '../../core/page-input.ts';
 import type { CrawlSettings } from '../../core/settings.ts';

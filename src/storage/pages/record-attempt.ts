@@ -122,10 +122,11 @@ async function refillOwn(
   othersQueued: number,
   refill: Refill | undefined,
 ): Promise<AdmittedPage[] | null> {
-  if (refill === undefined || maxPages !== null) return null;
+  if (refill === undefined) return null;
   const { admissionId, plan } = refill;
   const { refillAt, size } = plan(domain, othersQueued);
-  return othersQueued > refillAt ? [] : admitPages(tx, { crawlId, window, admissionId }, domain, size);
+  if (othersQueued > refillAt) return [];
+  return maxPages === null ? admitPages(tx, { crawlId, window, admissionId }, domain, size) : null;
 }
 
 /** Ends an open page without an attempt: it was cancelled, or Amble itself failed on it. */
