@@ -8,7 +8,7 @@ import { messageOf } from '../../src/core/errors.ts';
 import { INTERNAL_COST } from '../../src/core/retry-policy.ts';
 import { type FetchMemory, productToken } from '../../src/http/index.ts';
 import { robotsUrl } from '../../src/robots/index.ts';
-import { readFetchContext } from '../../src/storage/pages/fetch-context.ts';
+import { type FetchContext, readFetchContext } from '../../src/storage/pages/fetch-context.ts';
 import { releaseRobotsClaim } from '../../src/storage/robots.ts';
 import { hostnameOf, originOf, zoneOf } from '../../src/urls/index.ts';
 import { type ClockReading, readClocks } from '../../src/worker/clocks.ts';
@@ -83,22 +83,17 @@ async function useLease(
   const { ofLongGap, ofShortGap } = READ_AHEAD_MS;
   await lease.entrance.due(input.lease.minGapMs >= LONG_GAP_MS ? ofLongGap : ofShortGap);
   const before = readClocks();
-  const { crawlStatus, isOpen, excludedBy, robots, copy, gate } = await readFetchContext(deps.db, {
+  const known = await readFetchContext(deps.db, {
     crawlId: input.crawlId,
     pageId: input.pageId,
     url: input.url,
     reader: { domain: input.domain, agent: productToken(deps.config.userAgent) },
   });
-  lease.entrance.seen(gate, before);
-  const isExcluded = excludedBy !== null && input.sitemap !== true;
-  if (crawlStatus !== 'Running' || !isOpen || isExcluded) {
+  lease.entrance.seen(known.gate, before);
+  const reason = whyStopped(known, input);
+  if (reason !== null) {
     // Its page stops: another crawl's page must not wait for it to read robots.txt.
     if (input.robotsHop !== null) await releaseRobotsClaim(deps.db, input.robotsHop.origin);
-    const reason = isExcluded
-      ? 'the page is excluded'
-      : isOpen
-        ? `the crawl is ${crawlStatus}`
-        : 'the page has ended';
     return { kind: 'refused', reason };
   }
   if (input.robotsHop !== null) return fetchRobots(deps, input, lease, memory, input.robotsHop);
@@ -106,13 +101,13 @@ async function useLease(
     pageId: input.pageId,
     url: input.url,
     domain: input.domain,
-    robots,
+    robots: known.robots,
     justTried: input.ask.atFront,
   });
   switch (decision.kind) {
     case 'fetch':
       lease.entrance.requireGap(decision.gapMs);
-      return fetchDocument(deps, input, lease, memory, { allowedBy: decision.allowedBy, copy });
+      return fetchDocument(deps, input, lease, memory, { allowedBy: decision.allowedBy, copy: known.copy });
     case 'read-robots': {
       const origin = originOf(input.url);
       return fetchRobots(deps, input, lease, memory, {
@@ -127,4 +122,14 @@ async function useLease(
     case 'disallowed':
       return blocked(decision.reason);
   }
+}
+
+/** null: the page is to be fetched. Sitemaps are read whatever is excluded. */
+function whyStopped(
+  { crawlStatus, isOpen, excludedBy }: FetchContext,
+  { sitemap }: FetchInput,
+): string | null {
+  if (excludedBy !== null && sitemap !== true) return 'the page is excluded';
+  if (!isOpen) return 'the page has ended';
+  return crawlStatus === 'Running' ? null : `the crawl is ${crawlStatus}`;
 }

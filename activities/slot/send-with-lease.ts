@@ -115,6 +115,7 @@ class Admission {
       const leftMs = Math.ceil(this.lease.entrance.leftMs);
       return AbortSignal.any([this.lease.signal, AbortSignal.timeout(leftMs)]);
     };
+    this.lease.signal.throwIfAborted();
     try {
       const slot = await slots.acquire(wanted, inTime);
       if (slot !== null) return slot;
