@@ -3,10 +3,9 @@
  * pages sleep in their workflows, which costs more tasks. Linux only.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { BadInput, messageOf } from '../src/core/errors.ts';
 import { childTimes } from './child-times.ts';
 import { type BenchEnvironment, log, withEnvironment } from './environment.ts';
+import { parseOptions } from './options.ts';
 import { printResult } from './results.ts';
 
 interface Load {
@@ -29,7 +28,7 @@ const WARM_UP: Load = { delay: '0ms', hosts: 20, pagesPerHost: 10, concurrency: 
 const SETTLE_MS = 5_000;
 
 export async function cost(...args: string[]): Promise<void> {
-  const production = readOptions(args);
+  const { production } = parseOptions(args, { production: { type: 'boolean', default: false } });
   const measureAll = async (environment: BenchEnvironment): Promise<void> => {
     await environment.addWorker();
     log('Warming up ...');
@@ -46,16 +45,6 @@ export async function cost(...args: string[]): Promise<void> {
     }
   };
   await withEnvironment(measureAll, {}, { production });
-}
-
-/** Whether `--production` is given. */
-function readOptions(args: string[]): boolean {
-  try {
-    return parseArgs({ args, options: { production: { type: 'boolean', default: false } } }).values
-      .production;
-  } catch (error) {
-    throw new BadInput(messageOf(error));
-  }
 }
 
 async function measure(

@@ -5,12 +5,12 @@
  * difference is what they cost. Without it this machine is exempt from them, as it is by default.
  */
 
-import { parseArgs } from 'node:util';
-import { BadInput, messageOf } from '../src/core/errors.ts';
+import { BadInput } from '../src/core/errors.ts';
 import { countEvents } from './count-events.ts';
 import { type BenchEnvironment, type CrawlRun, log, verifyCrawls, withEnvironment } from './environment.ts';
 import { loopbackAddress } from './loopback.ts';
 import { MachineLoad } from './machine-load.ts';
+import { parseOptions } from './options.ts';
 import type { PlainWeb } from './plain-web.ts';
 import { checkResult, median, medianOf, printResult } from './results.ts';
 
@@ -61,16 +61,10 @@ export async function polite(...args: string[]): Promise<void> {
 }
 
 function readOptions(args: string[]): { hosts: number; addresses: boolean } {
-  const options = {
+  const values = parseOptions(args, {
     hosts: { type: 'string', default: String(HOSTS) },
     addresses: { type: 'boolean', default: false },
-  } as const;
-  let values: { hosts: string; addresses: boolean };
-  try {
-    ({ values } = parseArgs({ args, options }));
-  } catch (error) {
-    throw new BadInput(messageOf(error));
-  }
+  });
   const hosts = Number(values.hosts);
   if (EFFICIENCY.has(hosts)) return { hosts, addresses: values.addresses };
   throw new BadInput(`--hosts must be one of ${[...EFFICIENCY.keys()].join(', ')}, not "${values.hosts}".`);

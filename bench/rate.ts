@@ -3,11 +3,11 @@
  * machine's speed changes from minute to minute.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { BadInput, messageOf } from '../src/core/errors.ts';
+import { BadInput } from '../src/core/errors.ts';
 import { type RunBareWorkflows, withBareWorker } from './bare.ts';
 import { countEvents } from './count-events.ts';
 import { type BenchEnvironment, log, withEnvironment } from './environment.ts';
+import { parseOptions } from './options.ts';
 import { checkResult, median, medianOf, printResult } from './results.ts';
 
 const TURNS = 5;
@@ -41,20 +41,13 @@ export async function rate(...args: string[]): Promise<void> {
 }
 
 function readOptions(args: string[]): { turns: number; production: boolean } {
-  try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        turns: { type: 'string', default: String(TURNS) },
-        production: { type: 'boolean', default: false },
-      },
-    });
-    const turns = Number(values.turns);
-    if (!Number.isInteger(turns) || turns < 1) throw new Error('--turns must be a whole number above 0.');
-    return { turns, production: values.production };
-  } catch (error) {
-    throw new BadInput(messageOf(error));
-  }
+  const { turns: given, production } = parseOptions(args, {
+    turns: { type: 'string', default: String(TURNS) },
+    production: { type: 'boolean', default: false },
+  });
+  const turns = Number(given);
+  if (!Number.isInteger(turns) || turns < 1) throw new BadInput('--turns must be a whole number above 0.');
+  return { turns, production };
 }
 
 async function compare(

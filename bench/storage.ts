@@ -5,14 +5,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
-import { BadInput, messageOf } from '../src/core/errors.ts';
 import type { Database } from '../src/storage/database.ts';
 import { pageWorkflowId, throttleId } from '../workflows/ids.ts';
 import { type BenchEnvironment, log, withEnvironment } from './environment.ts';
 import { listenOnLoopback } from './loopback.ts';
+import { parseOptions } from './options.ts';
 import { printResult } from './results.ts';
 import { readTemporalBytes } from './temporal-bytes.ts';
 
@@ -23,7 +22,7 @@ const LINKS = 60;
 const WORDS = 3_500;
 
 export async function storage(...args: string[]): Promise<void> {
-  const production = readOptions(args);
+  const { production } = parseOptions(args, { production: { type: 'boolean', default: false } });
   const measure = async (environment: BenchEnvironment) => {
     const { db, start } = environment;
     await environment.addWorker();
@@ -42,16 +41,6 @@ export async function storage(...args: string[]): Promise<void> {
     await printContent(environment, pages);
   };
   await withEnvironment(measure, {}, { production });
-}
-
-/** Whether `--production` is given. */
-function readOptions(args: string[]): boolean {
-  try {
-    return parseArgs({ args, options: { production: { type: 'boolean', default: false } } }).values
-      .production;
-  } catch (error) {
-    throw new BadInput(messageOf(error));
-  }
 }
 
 /** With indexes. */
