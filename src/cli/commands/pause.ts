@@ -1,4 +1,5 @@
 /** `amble pause` and `amble resume`. No worker is needed for them. */
+import type { AmbleConfig } from '../../config/index.ts';
 import { pauseCrawl, type RowOperation, resumeCrawl } from '../../operator/crawl-orders.ts';
 import { UnknownCrawl } from '../../operator/errors.ts';
 import { configFor, formatCommand, unknownCrawl } from '../common-options.ts';
@@ -10,7 +11,7 @@ import { EXIT, type ExitCode, writeOut } from '../terminal.ts';
 
 export function pauseCommand(crawlId: string, options: OrderOptions): Promise<ExitCode> {
   const origin = cliOrigin(options);
-  return withCrawl(crawlId, options, async (on) => {
+  return withCrawl(crawlId, options, configFor(options), async (on) => {
     await pauseCrawl(on, crawlId, origin);
     const inProgress = await on.db.page.count({ where: { crawlId, status: 'Queued' } });
     writeOut(
@@ -24,11 +25,12 @@ export function pauseCommand(crawlId: string, options: OrderOptions): Promise<Ex
 
 export function resumeCommand(crawlId: string, options: OrderOptions): Promise<ExitCode> {
   const origin = cliOrigin(options);
-  return withCrawl(crawlId, options, async (on) => {
+  const config = configFor(options);
+  return withCrawl(crawlId, options, config, async (on) => {
     await resumeCrawl(on, crawlId, origin);
     writeOut(`Crawl ${crawlId} is resumed.`);
     // A delivered signal proves nothing: the server keeps it for a worker that may never come.
-    const work = (await readWorkStatus(configFor(options), [crawlId])).get(crawlId);
+    const work = (await readWorkStatus(config, [crawlId])).get(crawlId);
     if (work?.active === false) writeOut(describeInactive(crawlId, work.reason, options));
   });
 }
@@ -36,9 +38,10 @@ export function resumeCommand(crawlId: string, options: OrderOptions): Promise<E
 async function withCrawl(
   crawlId: string,
   options: OrderOptions,
+  config: AmbleConfig,
   work: (on: RowOperation) => Promise<void>,
 ): Promise<ExitCode> {
-  return withDatabaseAndTemporal(configFor(options), async (db, client) => {
+  return withDatabaseAndTemporal(config, async (db, client) => {
     try {
       if (db === null) throw new UnknownCrawl(crawlId);
       await work({ db, client });

@@ -56,7 +56,7 @@ export async function openSession(config: AmbleConfig, options: SessionOptions):
     closers.push(() => db.$disconnect());
     await claimPolitenessKey(db, config.politenessKey);
     const { temporal } = engines;
-    announceTemporal(temporal);
+    announceTemporal(config, temporal);
     const connection = await connectTemporal(temporal);
     closers.push(() => connection.close());
     const client = new Client({ connection, namespace: temporal.namespace });

@@ -25,12 +25,12 @@ export function engineOptions(config: AmbleConfig, log: (line: string) => void):
   };
 }
 
-let announced = false;
+const announced = new WeakSet<AmbleConfig>();
 
-/** Once, however many connections a command makes. An embedded server is not worth a line: it belongs to the home. */
-export function announceTemporal(server: TemporalServer): void {
-  if (server.embedded || announced) return;
-  announced = true;
+/** Once for the configuration of a command, however many connections it makes. An embedded server is not worth a line: it belongs to the home. */
+export function announceTemporal(config: AmbleConfig, server: TemporalServer): void {
+  if (server.embedded || announced.has(config)) return;
+  announced.add(config);
   writeErr(`Using ${describeTemporal(server)}.`);
 }
 
@@ -38,7 +38,7 @@ export function announceTemporal(server: TemporalServer): void {
 export async function joinTemporal(config: AmbleConfig): Promise<JoinedTemporal | null> {
   const server = await findTemporal(engineOptions(config, () => {}));
   if (server === null) return null;
-  announceTemporal(server);
+  announceTemporal(config, server);
   const connection = await connectTemporal(server);
   const client = new Client({
     connection,
