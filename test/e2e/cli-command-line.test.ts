@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PRESET_NAMES } from '../../src/config/index.ts';
 import { runAmble } from './run-amble.ts';
+import { runInProcess } from './run-in-process.ts';
 
 let cwd: string;
 
@@ -34,14 +35,14 @@ describe('--help', () => {
     ...COMMANDS,
     ...['list', 'show', 'pause', 'resume', 'delay', 'reset'].map((sub) => `domain ${sub}`),
   ])('of %s shows an example', async (command) => {
-    const { code, stdout } = await runAmble([...command.split(' '), '--help'], { cwd });
+    const { code, stdout } = await runInProcess([...command.split(' '), '--help'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(`Usage: amble ${command}`);
     expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*amble ${command}`, 'm'));
   });
 
   test('of crawl lists its options and presets', async () => {
-    const { stdout } = await runAmble(['crawl', '--help'], { cwd });
+    const { stdout } = await runInProcess(['crawl', '--help'], { cwd });
     const options = [
       'preset',
       'keyword',
@@ -100,7 +101,7 @@ describe('bad input is one sentence on standard error and exit code 2, before an
     [['domain', 'frobnicate'], /unknown command 'frobnicate'/],
     [['frobnicate'], /unknown command 'frobnicate'/],
   ])('%j', async (args, sentence) => {
-    const { code, stdout, stderr } = await runAmble(args, { cwd });
+    const { code, stdout, stderr } = await runInProcess(args, { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);

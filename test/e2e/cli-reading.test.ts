@@ -6,7 +6,8 @@ import type { PageStatus } from '../../src/storage/generated/enums.ts';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { readProgress } from '../../src/storage/reports/progress.ts';
 import { freshDatabase, type TestDatabase, testEngines } from '../support/engines.ts';
-import { runAmble } from './run-amble.ts';
+import { type Run, runAmble } from './run-amble.ts';
+import { runInProcess } from './run-in-process.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -93,8 +94,16 @@ async function addPage(
   });
 }
 
-function amble(...args: string[]) {
-  return runAmble(args, { cwd: tmpdir(), env: { DATABASE_URL: database.url } });
+const place = () => ({ cwd: tmpdir(), env: { DATABASE_URL: database.url } });
+
+/** The real program: each command once. */
+function program(...args: string[]): Promise<Run> {
+  return runAmble(args, place());
+}
+
+/** The same command line in this process. */
+function commandLine(...args: string[]): Promise<Run> {
+  return runInProcess(args, place());
 }
 
 describe('progress', () => {
@@ -136,7 +145,7 @@ describe('amble doctor', () => {
       AMBLE_TASK_QUEUE: 'nobody-polls-this',
       ...wrong,
     };
-    const { code, stdout } = await runAmble(['doctor'], { cwd: tmpdir(), env });
+    const { code, stdout } = await runInProcess(['doctor'], { cwd: tmpdir(), env });
     expect(code).toBe(1);
     expect(stdout).toMatch(finding);
   });
@@ -156,7 +165,7 @@ describe('amble doctor', () => {
 
 describe('amble status', () => {
   test('lists all crawls', async () => {
-    const { code, stdout } = await amble('status');
+    const { code, stdout } = await program('status');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Crawl +Status +Found/);
     expect(stdout).toMatch(/^example +Running \(stalled\) +3 +1 +1 +1 /m);
@@ -164,7 +173,7 @@ describe('amble status', () => {
   });
 
   test('shows one in detail: counts, domains, open pages', async () => {
-    const { stdout } = await amble('status', 'example');
+    const { stdout } = await commandLine('status', 'example');
     expect(stdout).toMatch(
       /^Crawl example is unfinished \(Running\), started .* ago: 3 pages found, 1 page still open\.$/m,
     );
@@ -173,7 +182,7 @@ describe('amble status', () => {
   });
 
   test('prints JSON for programs', async () => {
-    const { stdout } = await amble('status', 'example', '--json');
+    const { stdout } = await commandLine('status', 'example', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ crawl: 'example', found: 3, pages: { Fetched: 1 } });
   });
 });
@@ -181,7 +190,7 @@ describe('amble status', () => {
 test('amble domain list starts with paused, blocked and down domains, and ends with how to list all', async () => {
   const names = Array.from({ length: 100 }, (_, n) => ({ name: `d${n}.test` }));
   await db.domain.createMany({ data: names });
-  expect(await amble('domain', 'list')).toMatchObject({ code: 0, stderr: '' });
+  expect(await program('domain', 'list')).toMatchObject({ code: 0, stderr: '' });
   const weeksAgo = { updatedAt: new Date(Date.now() - 3 * 7 * 86_400_000) };
   const [past, future] = [Date.now() - 60_000, Date.now() + 3_600_000];
   const down = (until: number) => ({ 'http://x.test': { since: 0, until, failures: 1, error: '' } });
@@ -194,7 +203,7 @@ test('amble domain list starts with paused, blocked and down domains, and ends w
       { name: 'blocked-once.test', ...weeksAgo, blockedUntil: new Date(past) },
     ],
   });
-  const { stdout, stderr } = await amble('domain', 'list', '--json');
+  const { stdout, stderr } = await commandLine('domain', 'list', '--json');
   const listed = JSON.parse(stdout).map(({ domain }: { domain: string }) => domain);
   expect(listed).toHaveLength(100);
   expect(listed.slice(0, 3)).toEqual(['paused.test', 'blocked.test', 'down.test']);
@@ -202,14 +211,14 @@ test('amble domain list starts with paused, blocked and down domains, and ends w
   expect(stderr).toBe(
     'Paused, blocked and down domains come first, then the most recent; --all lists the other 5.\n',
   );
-  const all = await amble('domain', 'list', '--all');
+  const all = await commandLine('domain', 'list', '--all');
   expect(all.stdout).toMatch(/^blocked-once\.test +idle /m);
   expect(all).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('amble export', () => {
   test('writes one line of JSON per page, in the order the pages were found, with every attempt', async () => {
-    const { code, stdout } = await amble('export', 'example', '--format', 'jsonl');
+    const { code, stdout } = await program('export', 'example', '--format', 'jsonl');
     expect(code).toBe(0);
     const pages = stdout
       .trimEnd()
@@ -250,7 +259,7 @@ describe('amble export', () => {
   });
 
   test('of a crawl that does not exist is bad input', async () => {
-    const { code, stderr } = await amble('export', 'nobody');
+    const { code, stderr } = await commandLine('export', 'nobody');
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: 'amble: There is no crawl named nobody; "amble status" lists them.\n',

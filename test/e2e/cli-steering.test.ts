@@ -7,9 +7,10 @@ import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
 import { flatSite, startWeb, type TestWeb } from '../support/web.ts';
-import { runAmble } from './run-amble.ts';
+import { type Run, runAmble } from './run-amble.ts';
+import { runInProcess } from './run-in-process.ts';
 
-/** Every call starts a process, which takes seconds on a busy machine. */
+/** Every call of `program` starts a process, which takes seconds on a busy machine. */
 vi.setConfig({ testTimeout: 240_000 });
 
 let amble: Amble;
@@ -41,18 +42,27 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
+/** Nobody serves it. */
+const unserved = () => ({ AMBLE_TASK_QUEUE: `${amble.config.taskQueue}-nobody` });
+
+/** The real program: each command at least once, and what may start a worker. */
+function program(...args: string[]): Promise<Run> {
+  return runAmble(args, place());
+}
+
+/** The same command line in this process. */
+function commandLine(...args: string[]): Promise<Run> {
+  return runInProcess(args, place());
+}
+
+function commandLineWith(env: Record<string, string>, ...args: string[]): Promise<Run> {
+  return runInProcess(args, place(env));
+}
+
 /** On the engines and the task queue of this test. */
-function program(...args: string[]) {
-  return programWith({}, ...args);
-}
-
-function programOn(taskQueue: string, ...args: string[]) {
-  return programWith({ AMBLE_TASK_QUEUE: taskQueue }, ...args);
-}
-
-function programWith(env: Record<string, string>, ...args: string[]) {
+function place(env: Record<string, string> = {}) {
   const { temporalAddress, namespace } = testEngines();
-  return runAmble(args, {
+  return {
     cwd,
     env: {
       DATABASE_URL: amble.databaseUrl,
@@ -61,7 +71,7 @@ function programWith(env: Record<string, string>, ...args: string[]) {
       AMBLE_TASK_QUEUE: amble.config.taskQueue,
       ...env,
     },
-  });
+  };
 }
 
 /** What every command says that uses a Temporal server. */
@@ -107,13 +117,13 @@ describe('a domain', () => {
     expect(await amble.db.domain.findUniqueOrThrow({ where: { name: domain } })).toMatchObject({
       paused: true,
     });
-    const held = await program('page', web.url('slow', '/5'), '--crawl', 'slow');
+    const held = await commandLine('page', web.url('slow', '/5'), '--crawl', 'slow');
     expect(held.stdout).toMatch(/is paused by \S+ \(cli\): the owner asked\./);
-    expect(JSON.parse((await program('status', 'slow', '--json')).stdout)).toMatchObject({
+    expect(JSON.parse((await commandLine('status', 'slow', '--json')).stdout)).toMatchObject({
       domains: [{ domain, found: 5, open: 5, paused: true }],
     });
 
-    const refused = await program('domain', 'delay', domain, 'soon');
+    const refused = await commandLine('domain', 'delay', domain, 'soon');
     expect(refused).toMatchObject({
       code: 2,
       stdout: '',
@@ -124,7 +134,7 @@ describe('a domain', () => {
       live: { phase: 'paused', gapMs: 7_200_000, gapReason: 'operator' },
       known: { stored: { paused: true, delay: { minMs: 7_200_000, maxMs: 7_200_000 } } },
     });
-    expect((await program('domain', 'list')).stdout).toMatch(
+    expect((await commandLine('domain', 'list')).stdout).toMatch(
       new RegExp(`^${domain} +paused +2 h +the delay set for the domain +0 +5 `, 'm'),
     );
 
@@ -141,7 +151,7 @@ describe('a domain', () => {
       'No crawl has requested anything from it yet; the change applies when one does.',
     );
     await amble.client.workflow.getHandle('throttle:unmet.test').terminate('lost');
-    const shown = await program('domain', 'show', 'unmet.test');
+    const shown = await commandLine('domain', 'show', 'unmet.test');
     expect(shown.stdout).toMatch(/^unmet\.test: paused$/m);
     expect(shown.stdout).toMatch(
       /As stored at .*; its throttle is not running, or no worker answers for it\./,
@@ -153,7 +163,7 @@ describe('a domain', () => {
     expect(await program('domain', 'pause', 'www.example.org')).toMatchObject({ code: 0 });
     for (const command of ['pause', 'show'])
       expect(
-        await programWith({ AMBLE_POLITENESS_KEY: 'site' }, 'domain', command, 'www.example.org'),
+        await commandLineWith({ AMBLE_POLITENESS_KEY: 'site' }, 'domain', command, 'www.example.org'),
       ).toMatchObject({
         code: 2,
         stdout: '',
@@ -164,17 +174,16 @@ describe('a domain', () => {
   });
 
   test('is paused, and shown as paused, without a running worker', async () => {
-    const unservedQueue = `${amble.config.taskQueue}-nobody`;
-    const paused = await programOn(unservedQueue, 'domain', 'pause', 'unattended.test');
+    const paused = await runAmble(['domain', 'pause', 'unattended.test'], place(unserved()));
     expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^unattended\.test: paused$/m) });
-    const shown = await programOn(unservedQueue, 'domain', 'show', 'unattended.test');
+    const shown = await commandLineWith(unserved(), 'domain', 'show', 'unattended.test');
     expect(shown).toMatchObject({ code: 0, stderr: joined() });
     expect(shown.stdout).toMatch(/^unattended\.test: paused$/m);
     expect(shown.stdout).toMatch(/its throttle is not running, or no worker answers for it/);
   }, 60_000);
 
   test.each(['a.test/path', 'a.test:8080', ''])('with an invalid name is refused: %j', async (name) => {
-    expect(await program('domain', 'show', name)).toEqual({
+    expect(await commandLine('domain', 'show', name)).toEqual({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/Invalid domain .*: give a host name/),
@@ -190,25 +199,25 @@ describe('a crawl', () => {
     expect(paused.stdout).toMatch(/^Crawl brisk is paused/);
     const inProgress = () => amble.db.page.count({ where: { crawlId: 'brisk', status: 'Queued' } });
     await expect.poll(inProgress, { timeout: 60_000 }).toBe(0);
-    expect((await program('status')).stdout).toMatch(/^brisk +Paused /m);
-    expect((await program('status', 'brisk')).stdout).toMatch(
+    expect((await commandLine('status')).stdout).toMatch(/^brisk +Paused /m);
+    expect((await commandLine('status', 'brisk')).stdout).toMatch(
       /^Crawl brisk is paused, started .*\nPaused by \S+ \(cli\): too fast\.\nTo resume it: amble resume brisk$/m,
     );
     const waiting = await amble.db.page.findFirstOrThrow({ where: { crawlId: 'brisk', status: 'Pending' } });
-    expect((await program('page', waiting.url)).stdout).toMatch(
+    expect((await commandLine('page', waiting.url)).stdout).toMatch(
       /Now +Pending: the crawl is paused by \S+ \(cli\): too fast\./,
     );
 
     expect((await program('resume', 'brisk')).stdout).toBe('Crawl brisk is resumed.\n');
-    expect((await program('orders', '--crawl', 'brisk')).stdout).toMatch(
+    expect((await commandLine('orders', '--crawl', 'brisk')).stdout).toMatch(
       /^Time .*\n.*\n\S+ +resume +brisk .* cli +Paused → Running\n\S+ +pause +brisk .* Running → Paused +too fast\n$/,
     );
     expect(await amble.client.workflow.getHandle('brisk').result()).toMatchObject({ pages: { Fetched: 13 } });
-    expect(await program('pause', 'brisk')).toMatchObject({
+    expect(await commandLine('pause', 'brisk')).toMatchObject({
       code: 2,
       stderr: `${joined()}amble: Crawl brisk is Completed; only an unfinished crawl can be paused.\n`,
     });
-    const shown = await program('page', web.url('brisk', '/3'));
+    const shown = await commandLine('page', web.url('brisk', '/3'));
     expect(shown.stdout).toMatch(/Now +Fetched: status 200 at \d\d:\d\d:\d\d, "Page 3"\./);
     expect(shown.stdout).toMatch(/^ {2}1 of 3 +\d\d:\d\d:\d\d +.* 200 +Success$/m);
   });
@@ -220,12 +229,12 @@ describe('a crawl', () => {
     );
     const waitingPages = () => amble.db.page.count({ where: { crawlId: 'down', status: 'Waiting' } });
     await expect.poll(waitingPages, { timeout: 60_000 }).toBe(1);
-    const { stdout } = await program('page', web.url('down'));
+    const { stdout } = await commandLine('page', web.url('down'));
     expect(stdout).toMatch(
       /Now +Waiting: attempt 2 of 3 at [\d: -]+ \(in 1 h\), after attempt 1 of 3: Status 503\./,
     );
     expect(stdout).toMatch(/^ {2}1 of 3 .* 503 +Blocked5xx +[\d: -]+ \(1 h later\) +Status 503\.$/m);
-    const { stdout: json } = await program('page', web.url('down'), '--json');
+    const { stdout: json } = await commandLine('page', web.url('down'), '--json');
     expect(JSON.parse(json)).toMatchObject({
       crawl: { id: 'down', status: 'Running', maximumAttempts: 3 },
       page: { url: web.url('down'), status: 'Waiting' },
@@ -239,13 +248,13 @@ describe('a crawl', () => {
     await amble.start({ seeds: pages, ...web.network, delay: '1h' }, 'narrowed');
     const pending = () => amble.db.page.count({ where: { crawlId: 'narrowed', status: 'Pending' } });
     await expect.poll(pending, { timeout: 60_000 }).toBe(pages.length - WINDOW);
-    expect((await program('exclude', 'narrowed', '/x*', '--preview')).stdout).toBe(
+    expect((await commandLine('exclude', 'narrowed', '/x*', '--preview')).stdout).toBe(
       `This would reject 2 of 3 pending pages.\n  ${web.url('slow', '/x1')}\n  ${web.url('slow', '/x2')}\n`,
     );
     expect((await program('exclude', 'narrowed', '/x*')).stdout).toBe(
       '2 pending pages of crawl narrowed rejected; further links that match are skipped.\n',
     );
-    expect(await program('exclude', 'narrowed', 'x')).toMatchObject({
+    expect(await commandLine('exclude', 'narrowed', 'x')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^amble: Invalid pattern "x": give a path such as /),
     });
@@ -255,20 +264,20 @@ describe('a crawl', () => {
   test('that has ended continues with its failed pages', async () => {
     const once = { ...web.network, delay: '10ms', retry: { maximumAttempts: 1 } };
     const { crawlId } = await amble.crawl({ seeds: [web.url('down')], ...once });
-    expect((await program('retry', crawlId, '--cause', 'status/503', '--preview')).stdout).toBe(
+    expect((await commandLine('retry', crawlId, '--cause', 'status/503', '--preview')).stdout).toBe(
       `1 failed page of crawl ${crawlId} would be retried.\n  ${web.url('down')}  Status 503.\n`,
     );
-    expect((await program('retry', crawlId, '--cause', 'dns')).stdout).toBe(
+    expect((await commandLine('retry', crawlId, '--cause', 'dns')).stdout).toBe(
       `Crawl ${crawlId} has no such failed pages.\n`,
     );
     expect((await program('retry', crawlId, '--reason', 'repaired')).stdout).toMatch(
       /^1 failed page of crawl .* is queued again\.\nTo see how far they are: amble status /,
     );
     await amble.client.workflow.getHandle(crawlId).result();
-    expect((await program('status', crawlId)).stdout).toMatch(
+    expect((await commandLine('status', crawlId)).stdout).toMatch(
       /^Retry at \S+: 1 of 1 page done \(1 Failed\)\.$/m,
     );
-    const { stdout } = await program('page', web.url('down'), '--crawl', crawlId);
+    const { stdout } = await commandLine('page', web.url('down'), '--crawl', crawlId);
     expect(stdout).toMatch(/^ {2}2 of 2 .* 503 +Blocked5xx/m);
   });
 
@@ -283,25 +292,24 @@ describe('a crawl', () => {
     await expect.poll(inProgress, { timeout: 60_000 }).toBe(WINDOW + 1);
 
     const last = web.url('crowd', `/${WINDOW + 2}`);
-    const ofDomain = await program('page', last, '--crawl', 'crowd');
+    const ofDomain = await commandLine('page', last, '--crawl', 'crowd');
     expect(ofDomain.stdout).toContain(
       `Pending: behind 1 other page; ${WINDOW} of at most ${WINDOW} pages of ${web.name('crowd')} are in progress; the domain is paused by ${userInfo().username} (cli).\n`,
     );
-    const { stdout } = await program('page', last, '--crawl', 'crowd', '--json');
+    const { stdout } = await commandLine('page', last, '--crawl', 'crowd', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       page: { status: 'Pending' },
       slot: null,
       domain: { live: { phase: 'paused' }, known: { stored: { paused: true } } },
       active: true,
     });
-    const ofBudget = await program('page', last, '--crawl', 'frugal');
+    const ofBudget = await commandLine('page', last, '--crawl', 'frugal');
     expect(ofBudget.stdout).toContain(
       "Pending: the crawl's budget is used up (maxPages: 1); the page starts only if",
     );
-    const unservedQueue = `${amble.config.taskQueue}-nobody`;
-    const unattended = await programOn(unservedQueue, 'page', last, '--crawl', 'crowd');
+    const unattended = await commandLineWith(unserved(), 'page', last, '--crawl', 'crowd');
     expect(unattended.stdout).toContain('The crawl is stalled: no worker is running.\n');
-    const resumed = await programOn(unservedQueue, 'resume', 'crowd');
+    const resumed = await commandLineWith(unserved(), 'resume', 'crowd');
     expect(resumed.stdout).toBe(
       'Crawl crowd is resumed.\nIt is stalled: no worker is running. To continue it: amble crawl --id crowd\n',
     );
@@ -312,7 +320,7 @@ describe('a crawl', () => {
     await amble.start({ seeds: [web.url('mute')], ...web.network, delay: '10ms' }, 'mute');
     const waitingPages = () => amble.db.page.count({ where: { crawlId: 'mute', status: 'Waiting' } });
     await expect.poll(waitingPages, { timeout: 60_000 }).toBe(1);
-    const { stdout } = await program('page', web.url('mute'));
+    const { stdout } = await commandLine('page', web.url('mute'));
     expect(stdout).toMatch(/Now +Waiting: next attempt at .*: robots\.txt of http:.* answered 503\./);
     expect(stdout).toMatch(/Attempts +none yet/);
     await amble.client.workflow.getHandle('mute').cancel();
@@ -326,7 +334,7 @@ describe('a crawl', () => {
     const held = amble.client.workflow.getHandle(`throttle:${web.name('held')}`);
     const nextSlot = async () => nextSlotAt(await held.query(stateQuery), new Date(asked));
     await expect.poll(nextSlot, { timeout: 40_000 }).toBeGreaterThan(asked);
-    const { stdout } = await program('page', web.url('moved'));
+    const { stdout } = await commandLine('page', web.url('moved'));
     expect(stdout).toContain(
       `Queued: for its robots.txt, redirected to ${web.url('held', '/robots.txt')}: its slot of ${web.name('held')} is at `,
     );
@@ -338,18 +346,18 @@ describe('a crawl', () => {
     await amble.start({ seeds: [web.url('slow')], ...web.network, delay: '1h' }, 'terminated');
     const opened = () => amble.db.crawl.count({ where: { id: 'terminated' } });
     await expect.poll(opened, { timeout: 60_000 }).toBe(1);
-    expect(JSON.parse((await program('status', 'terminated', '--json')).stdout)).toMatchObject({
+    expect(JSON.parse((await commandLine('status', 'terminated', '--json')).stdout)).toMatchObject({
       active: true,
     });
     await amble.client.workflow.getHandle('terminated').terminate('by hand');
 
-    const listed = await program('status');
+    const listed = await commandLine('status');
     for (const id of ['lost', 'terminated'])
       expect(listed.stdout).toMatch(new RegExp(`^${id} +Running \\(stalled\\) `, 'm'));
-    expect((await program('status', 'lost')).stdout).toContain(
+    expect((await commandLine('status', 'lost')).stdout).toContain(
       'It is stalled: the Temporal server has no workflow for it. To continue it: amble crawl --id lost',
     );
-    const { stdout } = await program('status', 'terminated');
+    const { stdout } = await commandLine('status', 'terminated');
     expect(stdout).toMatch(/^Crawl terminated is unfinished \(Running\)/m);
     expect(stdout).toContain(
       'It is stalled: its workflow is terminated. To continue it: amble crawl --id terminated',
@@ -359,14 +367,14 @@ describe('a crawl', () => {
 
   test('that does not exist is one sentence and exit code 2', async () => {
     for (const command of ['pause', 'resume', 'verify']) {
-      expect(await program(command, 'nobody')).toMatchObject({
+      expect(await commandLine(command, 'nobody')).toMatchObject({
         code: 2,
         stderr: expect.stringMatching(
           /^amble: There is no crawl named nobody; "amble status" lists them\.$/m,
         ),
       });
     }
-    expect(await program('page', 'http://nobody.test/')).toMatchObject({
+    expect(await commandLine('page', 'http://nobody.test/')).toMatchObject({
       code: 2,
       stderr: `${joined()}amble: No crawl on record has found http://nobody.test/; start one with "amble crawl http://nobody.test/".\n`,
     });
@@ -376,16 +384,16 @@ describe('a crawl', () => {
 test('everything is stopped and resumed, and every report says so meanwhile', async () => {
   const stopped = await program('stop-all', '--reason', 'a complaint');
   expect(stopped).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Everything is stopped: /) });
-  const { stdout, stderr } = await program('status');
+  const { stdout, stderr } = await commandLine('status');
   expect(stderr).toMatch(
     /^Everything was stopped at \S+ by \S+ \(cli\): a complaint\. No request is sent\.$/m,
   );
   expect(stderr).toMatch(/^To resume: amble resume-all$/m);
   expect(stdout).toMatch(/^Crawl /);
   expect(await program('resume-all')).toMatchObject({ code: 0 });
-  expect(await program('resume-all')).toMatchObject({
+  expect(await commandLine('resume-all')).toMatchObject({
     code: 2,
     stderr: `${joined()}amble: Nothing is stopped.\n`,
   });
-  expect((await program('status')).stderr).not.toContain('stopped');
+  expect((await commandLine('status')).stderr).not.toContain('stopped');
 });

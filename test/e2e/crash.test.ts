@@ -32,7 +32,7 @@ afterEach(async () => {
 const Status = z.object({ status: z.string(), active: z.boolean(), pages: z.record(z.string(), z.number()) });
 
 async function status(): Promise<z.infer<typeof Status>> {
-  return Status.parse(lastLine((await amble.run('status', 'same', '--json')).stdout));
+  return Status.parse(lastLine((await amble.read('status', 'same', '--json')).stdout));
 }
 
 /** Crawls in the background until some pages are fetched. */
@@ -64,7 +64,7 @@ test('a crawl whose processes were all killed is shown as such, and resumes alth
   );
   expect(stdout).toContain('It is stalled: no Temporal server is running.');
   expect(stdout).toContain(`To continue it: amble crawl --id same --home ${amble.home}`);
-  expect((await amble.run('status')).stdout).toMatch(/^same +Running \(stalled\) +11 /m);
+  expect((await amble.read('status')).stdout).toMatch(/^same +Running \(stalled\) +11 /m);
   // Reading has changed nothing.
   expect(await status()).toMatchObject({ active: false, pages: stopped.pages });
 
@@ -88,7 +88,7 @@ test('"amble up" resumes a crawl whose Temporal database was lost, before its st
   const worker = amble.start('worker');
   await worker.waitForStderr(/Worker ready/);
   expect(await status()).toMatchObject({ status: 'Running', active: false });
-  expect((await amble.run('status', 'same')).stdout).toContain(
+  expect((await amble.read('status', 'same')).stdout).toContain(
     `It is stalled: the Temporal server has no workflow for it. To continue it: amble crawl --id same --home ${amble.home}`,
   );
 

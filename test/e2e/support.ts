@@ -12,6 +12,8 @@ import { postgresEngine } from '../../src/embedded/postgres.ts';
 import { temporalEngine } from '../../src/embedded/temporal.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { createTestHome } from '../support/test-home.ts';
+import type { Run } from './run-amble.ts';
+import { runInProcess } from './run-in-process.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'src', 'cli.js');
 
@@ -41,6 +43,8 @@ export interface Installation {
   start(...args: string[]): RunningProgram;
   /** Runs it to its end. */
   run(...args: string[]): Promise<Ended>;
+  /** Runs a command that only reads, in the test's own process. */
+  read(...args: string[]): Promise<Run>;
   /** Joins the engines as one more user, to inspect them. */
   look<T>(see: (inside: { db: Database; client: Client }) => Promise<T>): Promise<T>;
   /** Command lines of everything that runs on behalf of this home, each after its pid. */
@@ -80,16 +84,15 @@ export async function createInstallation({
     crawl: { sweepIntervalMs: SWEEP_INTERVAL_MS, ...tuning.crawl },
   });
   await writeFile(join(directory, 'amble.config.json'), JSON.stringify({ ...BRISK, ...settings }));
+  const place = { cwd: directory, env: { ...cleanEnvironment(), ...tuned, ...env } };
   const start = (command: string, ...args: string[]): RunningProgram =>
-    startProgram(process.execPath, [PROGRAM, command, '--home', home.directory, ...args], {
-      cwd: directory,
-      env: { ...cleanEnvironment(), ...tuned, ...env },
-    });
+    startProgram(process.execPath, [PROGRAM, command, '--home', home.directory, ...args], place);
   return {
     home: home.directory,
     directory,
     start,
     run: (command, ...args) => start(command, ...args).ended,
+    read: (command = '', ...args) => runInProcess([command, '--home', home.directory, ...args], place),
     look: (see) => lookInside(home.directory, see),
     processes: home.processes,
     ports: async () =>

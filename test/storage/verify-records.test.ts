@@ -2,7 +2,8 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readRecords } from '../../src/storage/reports/requests.ts';
 import { prove } from '../../src/verify/index.ts';
-import { runAmble } from '../e2e/run-amble.ts';
+import { type Run, runAmble } from '../e2e/run-amble.ts';
+import { runInProcess } from '../e2e/run-in-process.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { links, startWeb, type TestWeb } from '../support/web.ts';
 
@@ -118,14 +119,17 @@ describe('a violation planted in the records is found, and amble verify ends wit
     });
   }
 
-  function program(...args: string[]) {
-    return runAmble(['verify', ...args], { cwd: tmpdir(), env: { DATABASE_URL: amble.databaseUrl } });
+  const place = () => ({ cwd: tmpdir(), env: { DATABASE_URL: amble.databaseUrl } });
+
+  /** The command line in this process. */
+  function commandLine(...args: string[]): Promise<Run> {
+    return runInProcess(['verify', ...args], place());
   }
 
   it('a gap a millisecond too short', async () => {
     await plant({ afterMs: 149 });
     expect((await verify()).violations).toMatchObject([{ kind: 'gap', gapMs: 149, requiredMs: 150 }]);
-    const { code, stdout } = await program(crawlId);
+    const { code, stdout } = await runAmble(['verify', crawlId], place());
     expect(code).toBe(1);
     expect(stdout).toContain(`Gap too short on ${web.name('site')}: 0.149 s, but 0.150 s was required.`);
     expect(stdout).toMatch(/NOT polite: 1 violation in 8 requests to 1 domain\./);
@@ -139,7 +143,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
   it('a gap shorter than the crawl’s own delay for the domain', async () => {
     await plant({ afterMs: 1_000, minGapMs: 149 });
     expect((await verify()).violations).toMatchObject([{ kind: 'granted', requiredMs: 150 }]);
-    const { code, stdout } = await program(crawlId);
+    const { code, stdout } = await commandLine(crawlId);
     expect(code).toBe(1);
     expect(stdout).toContain('with 0.149 s, but crawl');
     const rules = JSON.stringify({ domains: { [web.name('site')]: { delay: { minMs: 100, maxMs: 200 } } } });
@@ -164,7 +168,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
       expect((await verify()).violations).toMatchObject([
         { kind: 'crawl-delay', gapMs: 1_000, requiredMs: 2_000 },
       ]);
-      const { code, stdout } = await program(crawlId);
+      const { code, stdout } = await commandLine(crawlId);
       expect(code).toBe(1);
       expect(stdout).toContain(
         `Gap too short on ${web.name('site')}: 1.000 s, but its robots.txt asks for 2.000 s.`,
@@ -182,7 +186,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     await plant({ afterMs: 160 });
     const before = (await verify()).withinClockError;
     expect(before).toBeGreaterThan(0);
-    const { code, stdout } = await program(crawlId);
+    const { code, stdout } = await commandLine(crawlId);
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^Note: \d+ gaps? exceeds? (its|their) required length by less than the clock error/m,
@@ -197,7 +201,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
     const { violations } = await verify();
     expect(violations).toMatchObject([{ kind: 'address-gap', requiredMs: 5_000 }]);
     await amble.db.request.updateMany({ where: { domain: 'one.test' }, data: { durationMs: 60_000 } });
-    const { code, stdout } = await program(crawlId);
+    const { code, stdout } = await commandLine(crawlId);
     expect(code).toBe(1);
     expect(stdout).toContain(
       'Gap too short at 2001:db8::7: 2.000 s, but 5.000 s is required between two requests to one address.',
@@ -221,7 +225,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
       expect((await verify()).violations).toEqual([
         { kind: 'attempts', crawlId, url: page.url, attempts: 4, allowed: 3 },
       ]);
-      const { code, stdout } = await program('--all', '--json');
+      const { code, stdout } = await commandLine('--all', '--json');
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toMatchObject({ polite: false, violations: [{ kind: 'attempts' }] });
     } finally {
@@ -230,7 +234,7 @@ describe('a violation planted in the records is found, and amble verify ends wit
   });
 
   it('and without a violation the program reports that with exit code 0', async () => {
-    const { code, stdout } = await program(crawlId);
+    const { code, stdout } = await commandLine(crawlId);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Polite: 7 requests to 1 domain; no gap too short/m);
   });
