@@ -1,6 +1,6 @@
 /** One Temporal server, one Postgres and one workflow bundle for the whole test run, in a home that is removed afterwards. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,6 +60,8 @@ async function start(): Promise<SharedEngines> {
   const binary = process.env.AMBLE_TEMPORAL_BINARY;
   const notify = (line: string) => void process.stderr.write(`${line}\n`);
   const initialisedHome = await createInitialisedHome(home, notify);
+  // The run ends with this Postgres: nothing of it need survive a crash of the machine. Homes of tests keep the default.
+  await appendFile(join(homeAt(home).postgres.data, 'postgresql.conf'), '\nfsync = off\n');
   const engines = await startEngines({
     home,
     isolated: true,
