@@ -12,7 +12,8 @@ describe('a crawl of one site', () => {
   let crawlId: string;
 
   beforeAll(async () => {
-    amble = await startAmble();
+    // The site's 5xx and timeouts must not slow the test down; backoff is tested elsewhere.
+    amble = await startAmble({ tuning: { throttle: { maxBackoffMs: 10 } } });
     web = await startWeb({
       site: (path, { count }) => {
         switch (path) {
