@@ -1,5 +1,5 @@
 /** Crawls of sites that are overloaded, unreachable for a while, or endless. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest';
 import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
@@ -10,8 +10,6 @@ import { flatSite, links, type Site, startWeb, type TestWeb } from '../support/w
 const PATIENT = { retry: { initialInterval: '100ms', maximumAttempts: 30 } };
 
 let amble: Amble;
-let web: TestWeb;
-let site: Site;
 
 beforeAll(async () => {
   amble = await startAmble({
@@ -23,24 +21,30 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => amble?.stop());
-
-beforeEach(async () => {
-  web = await startWeb({ site: (path, visit) => site(path, visit) });
-});
-afterEach(async () => {
-  await web?.stop();
+afterAll(async () => {
   await expectPolite(amble.db);
+  await amble.stop();
 });
 
-const stateOf = () => amble.client.workflow.getHandle(throttleId(web.name('site'))).query(stateQuery);
+/** A web of the test's own: most of these tests wait, so that several run at a time. */
+async function serve(site: Site, { onTestFinished }: TestContext): Promise<TestWeb> {
+  const web = await startWeb({ site });
+  onTestFinished(() => web.stop());
+  return web;
+}
+
+const stateOf = (web: TestWeb) =>
+  amble.client.workflow.getHandle(throttleId(web.name('site'))).query(stateQuery);
 const attemptsOf = (crawlId: string) =>
   amble.db.pageCrawl.findMany({ where: { page: { crawlId } }, include: { page: true } });
 
 describe('a site that answers 429', () => {
-  it('is requested ever less often until it recovers, and every page is fetched', async () => {
+  it.concurrent('is requested ever less often until it recovers, and every page is fetched', async (context) => {
     let refusals = 3;
-    site = flatSite(4, (path) => (/\d/.test(path) && refusals-- > 0 ? { status: 429 } : undefined));
+    const web = await serve(
+      flatSite(4, (path) => (/\d/.test(path) && refusals-- > 0 ? { status: 429 } : undefined)),
+      context,
+    );
     const { pages, crawlId } = await amble.crawl({ seeds: [web.url('site')], ...web.network, ...PATIENT });
     expect(pages).toEqual({ Fetched: 5 });
 
@@ -53,14 +57,17 @@ describe('a site that answers 429', () => {
       expect(request.startedAt.getTime() - before).toBeGreaterThanOrEqual(request.minGapMs);
     });
     // The report of the last request is held until another page asks, or for some seconds.
-    await expect
-      .poll(stateOf, { timeout: 20_000 })
+    await context.expect
+      .poll(() => stateOf(web), { timeout: 20_000 })
       .toMatchObject({ stats: { overloaded: 3 }, recent: { requests: 9, failures: 3 } });
   });
 
-  it('to several requests in flight together backs off once, not once for each', async () => {
-    site = flatSite(4, (path, { count }) =>
-      /\d/.test(path) && count === 1 ? { status: 429, afterMs: 4_000 } : undefined,
+  it.concurrent('to several requests in flight together backs off once, not once for each', async (context) => {
+    const web = await serve(
+      flatSite(4, (path, { count }) =>
+        /\d/.test(path) && count === 1 ? { status: 429, afterMs: 4_000 } : undefined,
+      ),
+      context,
     );
     const seeds = ['/1', '/2', '/3', '/4'].map((path) => web.url('site', path));
     const { pages, crawlId } = await amble.crawl({ seeds, ...web.network, ...PATIENT, concurrency: 4 });
@@ -72,12 +79,15 @@ describe('a site that answers 429', () => {
     expect(Number(fourth?.startedAt)).toBeLessThan(Number(first?.startedAt) + (first?.durationMs ?? 0));
     const gaps = [first, second, third, fourth, next].map((request) => request?.minGapMs);
     expect(gaps).toEqual([50, 50, 50, 50, 1_000]);
-    expect(await stateOf()).toMatchObject({ stats: { overloaded: 4 } });
+    expect(await stateOf(web)).toMatchObject({ stats: { overloaded: 4 } });
   });
 
-  it('with Retry-After gets no request for that long', async () => {
-    site = flatSite(3, (path, { count }) =>
-      path === '/' && count === 1 ? { status: 429, headers: { 'retry-after': '1' } } : undefined,
+  it.concurrent('with Retry-After gets no request for that long', async (context) => {
+    const web = await serve(
+      flatSite(3, (path, { count }) =>
+        path === '/' && count === 1 ? { status: 429, headers: { 'retry-after': '1' } } : undefined,
+      ),
+      context,
     );
     const { pages } = await amble.crawl({
       seeds: [web.url('site'), web.url('site', '/1')],
@@ -93,8 +103,8 @@ describe('a site that answers 429', () => {
 });
 
 describe('a site that refuses connections', () => {
-  it('is probed by one page at a time for two crawls, and serves both when it is back', async () => {
-    site = flatSite(5);
+  it.concurrent('is probed by one page at a time for two crawls, and serves both when it is back', async (context) => {
+    const web = await serve(flatSite(5), context);
     const [front, ...seeds] = ['/', '/1', '/2', '/3'].map((path) => web.url('site', path));
     // robots.txt is read before the outage.
     await amble.crawl({ seeds: [front], ...web.network, maxPages: 1 });
@@ -102,7 +112,7 @@ describe('a site that refuses connections', () => {
     const crawls = await Promise.all(
       [1, 2].map(() => amble.start({ seeds, ...web.network, ...PATIENT, delay: '20ms' })),
     );
-    await vi.waitFor(async () => expect((await stateOf()).stats.unreachable).toBeGreaterThanOrEqual(3), {
+    await vi.waitFor(async () => expect((await stateOf(web)).stats.unreachable).toBeGreaterThanOrEqual(3), {
       timeout: 20_000,
     });
     await web.acceptConnections();
@@ -111,12 +121,12 @@ describe('a site that refuses connections', () => {
 
     const attempts = (await Promise.all(crawls.map(({ workflowId }) => attemptsOf(workflowId)))).flat();
     const inVain = attempts.filter(({ outcome }) => outcome !== 'Success').length;
-    expect(inVain).toBe((await stateOf()).stats.unreachable);
+    expect(inVain).toBe((await stateOf(web)).stats.unreachable);
     expect(inVain).toBeGreaterThanOrEqual(3);
   });
 
-  it('and never comes back fails its pages with a reason, and never blocks the crawl', async () => {
-    site = flatSite(0);
+  it.concurrent('and never comes back fails its pages with a reason, and never blocks the crawl', async (context) => {
+    const web = await serve(flatSite(0), context);
     await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
     await web.refuseConnections();
     const seeds = ['/', '/a', '/b'].map((path) => web.url('site', path));
@@ -133,8 +143,8 @@ describe('a site that refuses connections', () => {
     );
   });
 
-  it('and was given up by one crawl gets as much time from the next one', async () => {
-    site = flatSite(0);
+  it.concurrent('and was given up by one crawl gets as much time from the next one', async (context) => {
+    const web = await serve(flatSite(0), context);
     await amble.crawl({ seeds: [web.url('site')], ...web.network, maxPages: 1 });
     await web.refuseConnections();
     const again = { seeds: [web.url('site')], ...web.network, ...PATIENT };
@@ -148,7 +158,7 @@ describe('a site that refuses connections', () => {
     expect(waitedMs).toBeGreaterThanOrEqual(amble.config.throttle.outageGiveUpMs);
   });
 
-  it.each([
+  it.concurrent.for<[problem: string, at: (url: string) => string, why: RegExp]>([
     ['never comes back', (url: string) => url, /The connection to .* was refused/],
     [
       'fails the TLS handshake',
@@ -157,8 +167,8 @@ describe('a site that refuses connections', () => {
     ],
   ])(
     'and %s, before its robots.txt could be read, finally has its pages blocked, with a reason',
-    async (_, at, why) => {
-      site = flatSite(0);
+    async ([_, at, why], context) => {
+      const web = await serve(flatSite(0), context);
       // A TLS failure needs a server.
       if (at('http:') === 'http:') await web.refuseConnections();
       const seeds = ['/', '/a', '/b'].map((path) => at(web.url('site', path)));
@@ -180,11 +190,12 @@ describe('a site that refuses connections', () => {
   );
 });
 
-it('links to the longest host names end with a page or a reason, and the crawl ends', async () => {
+it.concurrent('links to the longest host names end with a page or a reason, and the crawl ends', async (context) => {
   const hostOf = (length: number) => `${`${'a'.repeat(49)}.`.repeat(6).slice(0, length - 5)}.test`;
+  const urls: string[] = [];
+  const web = await serve((path) => (path === '/' ? { body: links(...urls) } : undefined), context);
   const { port } = new URL(web.url('site'));
-  const urls = [246, 247, 250, 253, 254, 300].map((length) => `http://${hostOf(length)}:${port}/`);
-  site = (path) => (path === '/' ? { body: links(...urls) } : undefined);
+  urls.push(...[246, 247, 250, 253, 254, 300].map((length) => `http://${hostOf(length)}:${port}/`));
   const resolve = [246, 247, 250, 253].map((length) => `${hostOf(length)}:127.0.0.1`);
   const { pages, crawlId } = await amble.crawl({
     seeds: [web.url('site')],
@@ -204,7 +215,7 @@ describe('a site with endless host names', () => {
   const HOSTS = 30;
   const LIMIT = 5;
 
-  it('gets as many hosts as the limit, and the links to the others are counted', async () => {
+  it.concurrent('gets as many hosts as the limit, and the links to the others are counted', async () => {
     const names = Array.from({ length: HOSTS }, (_, n) => `h${n}`);
     const next = (n: number) => names.slice(n + 1, n + 11).map((name) => trap.url(name));
     const endless =

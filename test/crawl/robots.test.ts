@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/storage/reports/export.ts';
 import { throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
@@ -27,13 +27,17 @@ async function start(settings: Record<string, string> = {}): Promise<void> {
   amble = await startAmble({ tuning: TUNING, ...limits, ...settings }, testEngines(), log);
 }
 
-afterEach(() => expectPolite(amble.db));
+async function stop(): Promise<void> {
+  await expectPolite(amble.db);
+  await amble.stop();
+}
 
+// Several at a time, because most of these tests wait.
 describe('robots.txt', () => {
   beforeAll(() => start());
-  afterAll(() => amble?.stop());
+  afterAll(stop);
 
-  it('that cannot be read at first costs its pages no attempt', () =>
+  it.concurrent('that cannot be read at first costs its pages no attempt', () =>
     onWeb(
       {
         broken: flatSite(2, (path, { count }) =>
@@ -51,7 +55,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that is missing or moved counts as such even if the response body is broken', () =>
+  it.concurrent('that is missing or moved counts as such even if the response body is broken', () =>
     onWeb(
       {
         absent: flatSite(1, (path) => (path === '/robots.txt' ? brokenBody({ status: 404 }) : undefined)),
@@ -74,7 +78,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('with a Retry-After in a broken response is obeyed', () =>
+  it.concurrent('with a Retry-After in a broken response is obeyed', () =>
     onWeb(
       {
         busy: flatSite(0, (path, { count }) =>
@@ -93,7 +97,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('with a Retry-After above the cap gets the cap, with a warning in the log', () =>
+  it.concurrent('with a Retry-After above the cap gets the cap, with a warning in the log', () =>
     onWeb(
       {
         weary: flatSite(0, (path, { count }) =>
@@ -119,7 +123,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that is longer than 500 KiB is read up to there', () =>
+  it.concurrent('that is longer than 500 KiB is read up to there', () =>
     onWeb(
       {
         long: flatSite(2, (path) =>
@@ -135,7 +139,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that moved to another host is read there, and its Crawl-delay applies to the first host', async () => {
+  it.concurrent('that moved to another host is read there, and its Crawl-delay applies to the first host', async () => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
         path === '/robots.txt' ? moved(web.url('moved', '/robots.txt')) : undefined,
@@ -154,7 +158,7 @@ describe('robots.txt', () => {
     }
   });
 
-  it('that moved to a host that is down is unavailable: its pages are deferred until it can be read', async () => {
+  it.concurrent('that moved to a host that is down is unavailable: its pages are deferred until it can be read', async (context) => {
     const gone = await startWeb({ gone: flatSite(0) });
     await gone.stop();
     let there: string | null = gone.url('gone', '/robots.txt');
@@ -165,7 +169,7 @@ describe('robots.txt', () => {
         const crawl = await amble.start({ seeds: [web.url('moved')], ...web.network, resolve });
         const { origin } = new URL(web.url('moved'));
         const row = () => amble.db.robots.findUnique({ where: { origin } });
-        await expect.poll(async () => (await row())?.failures, { timeout: 20_000 }).toBeGreaterThan(2);
+        await context.expect.poll(async () => (await row())?.failures, { timeout: 20_000 }).toBeGreaterThan(2);
         const { failures = 0, error } = (await row()) ?? {};
         expect(error).toMatch(/cannot be reached: .*was refused/);
         expect(web.arrivals.length).toBeLessThanOrEqual(failures + 1);
@@ -177,7 +181,7 @@ describe('robots.txt', () => {
     );
   });
 
-  it('that moved to a paused host is unavailable: its pages are deferred until it can be read', async () => {
+  it.concurrent('that moved to a paused host is unavailable: its pages are deferred until it can be read', async (context) => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
         path === '/robots.txt' ? moved(web.url('paused', '/robots.txt')) : undefined,
@@ -189,7 +193,7 @@ describe('robots.txt', () => {
       const fetch = { totalTimeout: '1s' };
       const crawl = await amble.start({ seeds: [web.url('old')], ...web.network, fetch });
       const failures = async () => (await robotsOf(web.url('old')).catch(() => null))?.failures;
-      await expect.poll(failures, { timeout: 20_000 }).toBeGreaterThan(1);
+      await context.expect.poll(failures, { timeout: 20_000 }).toBeGreaterThan(1);
       expect(web.arrivals.every(({ path }) => path === '/robots.txt')).toBe(true);
       await domain.resume();
       expect(await crawl.result()).toMatchObject({ pages: { Fetched: 2, Blocked: 1 } });
@@ -199,7 +203,7 @@ describe('robots.txt', () => {
     }
   });
 
-  it('that is slow delays other pages by at most its timeout', async () => {
+  it.concurrent('that is slow delays other pages by at most its timeout', async () => {
     const web = await startWeb({
       old: flatSite(2, (path) =>
         path === '/robots.txt' ? moved(web.url('slow', '/robots.txt')) : undefined,
@@ -217,7 +221,7 @@ describe('robots.txt', () => {
     }
   });
 
-  it('is followed through five redirects, each with a slot, but not through six', () => {
+  it.concurrent('is followed through five redirects, each with a slot, but not through six', () => {
     const chain =
       (hops: number): Site =>
       (path) => {
@@ -247,7 +251,7 @@ describe('robots.txt', () => {
     });
   });
 
-  it('that later adds a Crawl-delay is obeyed from the next slot', () =>
+  it.concurrent('that later adds a Crawl-delay is obeyed from the next slot', () =>
     onWeb(
       {
         late: flatSite(8, (path, { count }) => {
@@ -272,7 +276,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('that is gone takes its Crawl-delay with it', () =>
+  it.concurrent('that is gone takes its Crawl-delay with it', () =>
     onWeb(
       {
         gone: flatSite(3, (path, { count }) =>
@@ -288,7 +292,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it.each([{ productToken: 'Former' }, { domain: 'former.test' }])(
+  it.concurrent.each([{ productToken: 'Former' }, { domain: 'former.test' }])(
     'that was read for %j is read again, so that the right throttle learns its Crawl-delay',
     (former) =>
       onWeb(
@@ -310,7 +314,7 @@ describe('robots.txt', () => {
       ),
   );
 
-  it('with a Crawl-delay above the cap gets the cap, with a warning in the log', () =>
+  it.concurrent('with a Crawl-delay above the cap gets the cap, with a warning in the log', () =>
     onWeb(
       {
         slow: flatSite(1, (path) =>
@@ -332,7 +336,7 @@ describe('robots.txt', () => {
       },
     ));
 
-  it('is not the only rule: noindex and nofollow of a header or <meta> are obeyed', () =>
+  it.concurrent('is not the only rule: noindex and nofollow of a header or <meta> are obeyed', () =>
     onWeb(
       {
         site: (path) => {
@@ -377,9 +381,9 @@ describe('robots.txt', () => {
 
 describe('robots.txt, with a Retry-After of an hour allowed,', () => {
   beforeAll(() => start({ maxRetryAfter: '1h' }));
-  afterAll(() => amble?.stop());
+  afterAll(stop);
 
-  it('that moved to a host with a Retry-After does not stop its pages: the last known rules apply', async () => {
+  it.concurrent('that moved to a host with a Retry-After does not stop its pages: the last known rules apply', async () => {
     const web = await startWeb({
       old: flatSite(6, (path, { count }) => {
         if (path !== '/robots.txt') return undefined;
@@ -410,9 +414,9 @@ describe('robots.txt, with a Retry-After of an hour allowed,', () => {
 
 describe('robots.txt, with a short time before giving up,', () => {
   beforeAll(() => start({ maxOutage: '500ms' }));
-  afterAll(() => amble?.stop());
+  afterAll(stop);
 
-  it('that moves on and on leads to no more hosts than its site may have, and is unavailable then', async () => {
+  it.concurrent('that moves on and on leads to no more hosts than its site may have, and is unavailable then', async () => {
     const names = ['first', 'second', 'third', 'fourth'];
     const next = (n: number): string => web.url(names[n + 1] ?? 'first', '/robots.txt');
     const sites = names.map((name, n) => [
@@ -436,7 +440,7 @@ describe('robots.txt, with a short time before giving up,', () => {
     }
   });
 
-  it('that stays unavailable defers its pages and finally blocks them, so that the crawl ends', () =>
+  it.concurrent('that stays unavailable defers its pages and finally blocks them, so that the crawl ends', () =>
     onWeb(
       { broken: (path) => (path === '/robots.txt' ? { status: 503 } : { body: 'never' }) },
       async (web) => {
@@ -456,7 +460,7 @@ describe('robots.txt, with a short time before giving up,', () => {
       },
     ));
 
-  it('that starts to answer 503 keeps its last known rules, however long that lasts', () =>
+  it.concurrent('that starts to answer 503 keeps its last known rules, however long that lasts', () =>
     onWeb(
       {
         turning: flatSite(15, (path, { count }) => {

@@ -1,5 +1,5 @@
 /** A crawl whose bucket fails: pages wait as with a full disk. */
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { openS3Store } from '../../src/worker/s3-store.ts';
 import { startAmble } from '../support/amble.ts';
 import { testEngines } from '../support/engines.ts';
@@ -12,9 +12,9 @@ const PAGES = 6;
 const TIMEOUT_MS = 1_000;
 
 // Together, because a page that was put off waits for ten seconds.
-test.concurrent.each(['slow-down', 'forbidden', 'unreadable', 'silent', 'gone'] as const)(
+test.concurrent.for(['slow-down', 'forbidden', 'unreadable', 'silent', 'gone'] as const)(
   'pages wait while the bucket is %s, and none is requested twice or loses an attempt',
-  async (fault) => {
+  async (fault, { expect }) => {
     const s3 = await startS3Server();
     const web = await startWeb({ site: flatSite(PAGES) });
     const env = { AWS_ENDPOINT_URL: s3.endpoint, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };

@@ -1,19 +1,22 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import type { TuningChanges } from '../../src/config/index.ts';
 import { type Amble, startAmble } from '../support/amble.ts';
 import { flatSite, startWeb } from '../support/web.ts';
 
 describe('pages that wait for their next attempt', () => {
-  let amble: Amble;
-  afterEach(() => amble?.stop());
-
-  async function start(crawl: NonNullable<TuningChanges['crawl']>): Promise<void> {
+  async function start(
+    crawl: NonNullable<TuningChanges['crawl']>,
+    { onTestFinished }: TestContext,
+  ): Promise<Amble> {
     // The site's 503s must not slow the test down; backoff is tested elsewhere.
-    amble = await startAmble({ tuning: { throttle: { maxBackoffMs: 10 }, crawl } });
+    const amble = await startAmble({ tuning: { throttle: { maxBackoffMs: 10 }, crawl } });
+    onTestFinished(() => amble.stop());
+    return amble;
   }
 
-  it('do not stop their domain: even with more of them than the window holds, every other page is fetched', async () => {
-    await start({ window: 5 });
+  // Together, because both wait for most of their time.
+  it.concurrent('do not stop their domain: even with more of them than the window holds, every other page is fetched', async (context) => {
+    const amble = await start({ window: 5 }, context);
     // The first ten pages of the site fail and wait for an hour; the window has five places.
     const web = await startWeb({
       site: flatSite(25, (path) =>
@@ -29,8 +32,8 @@ describe('pages that wait for their next attempt', () => {
       });
       const count = (status: 'Fetched' | 'Waiting') =>
         amble.db.page.count({ where: { crawlId: crawl.workflowId, status } });
-      await expect.poll(() => count('Fetched'), { timeout: 60_000, interval: 200 }).toBe(16);
-      await expect.poll(() => count('Waiting'), { timeout: 20_000 }).toBe(10);
+      await context.expect.poll(() => count('Fetched'), { timeout: 60_000, interval: 200 }).toBe(16);
+      await context.expect.poll(() => count('Waiting'), { timeout: 20_000 }).toBe(10);
       const waiting = await amble.db.page.findFirstOrThrow({
         where: { crawlId: crawl.workflowId, status: 'Waiting' },
         include: { attempted: true },
@@ -48,8 +51,8 @@ describe('pages that wait for their next attempt', () => {
     }
   });
 
-  it('wait in the database beyond the allowed number, and are retried when due', async () => {
-    await start({ maxWaiting: 2, longWaitMs: 100 });
+  it.concurrent('wait in the database beyond the allowed number, and are retried when due', async (context) => {
+    const amble = await start({ maxWaiting: 2, longWaitMs: 100 }, context);
     const web = await startWeb({
       site: flatSite(8, (path, { count }) =>
         path.startsWith('/') && path.length === 2 && count < 2 ? { status: 503 } : undefined,
