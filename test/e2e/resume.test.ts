@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { z } from 'zod';
 import { shortGapsOnArrival, shortGapsOnRecord } from '../support/gaps.ts';
 import { initialiseHome } from '../support/initialised-home.ts';
@@ -12,34 +12,33 @@ const DELAY_MS = 150;
 const PAGES = 20;
 const gapMs = () => DELAY_MS;
 
-let web: TestWeb;
-let amble: Installation;
-
-beforeEach(async () => {
-  web = await startWeb({ one: flatSite(PAGES), two: flatSite(PAGES) });
+/** A web and an installation of the test's own: the tests wait for most of their time, so that they run together. */
+async function install({ onTestFinished }: TestContext): Promise<{ web: TestWeb; amble: Installation }> {
+  const web = await startWeb({ one: flatSite(PAGES), two: flatSite(PAGES) });
+  onTestFinished(() => web.stop());
   // A dead worker is noticed soon enough for a test to wait for it.
-  amble = await createInstallation({ tuning: { heartbeatMs: 2_000, throttle: { startWindowMs: 2_000 } } });
+  const amble = await createInstallation({
+    tuning: { heartbeatMs: 2_000, throttle: { startWindowMs: 2_000 } },
+  });
+  onTestFinished(() => amble.remove());
   await initialiseHome(amble.home);
-});
+  return { web, amble };
+}
 
-afterEach(async () => {
-  await amble.remove();
-  await web.stop();
-});
-
-function newCrawl(id: string, delayMs = DELAY_MS): string[] {
+function newCrawl(web: TestWeb, id: string, delayMs = DELAY_MS): string[] {
   const seeds = [web.url('one'), web.url('two')];
   return ['crawl', ...seeds, '--id', id, '--delay', `${delayMs}ms`, ...networkFlags(web.network.resolve)];
 }
 
-async function arrivals(count: number): Promise<void> {
-  await expect
-    .poll(() => web.arrivals.length, { timeout: 30_000, interval: 20 })
-    .toBeGreaterThanOrEqual(count);
+async function arrivals(web: TestWeb, count: number): Promise<void> {
+  await vi.waitFor(() => expect(web.arrivals.length).toBeGreaterThanOrEqual(count), {
+    timeout: 30_000,
+    interval: 20,
+  });
 }
 
 /** How often each page and robots.txt was requested. */
-function visits(): Record<string, number> {
+function visits(web: TestWeb): Record<string, number> {
   return tally(web.arrivals.map(({ host, path }) => web.url(host, path)));
 }
 
@@ -57,9 +56,10 @@ const COMPLETE = {
 };
 
 describe('a crawl killed together with its engines', () => {
-  test('resumes by its id, loses no page, repeats none that was done and keeps the gap', async () => {
-    const killed = amble.start(...newCrawl('same'));
-    await arrivals(PAGES);
+  test.concurrent('resumes by its id, loses no page, repeats none that was done and keeps the gap', async (context) => {
+    const { web, amble } = await install(context);
+    const killed = amble.start(...newCrawl(web, 'same'));
+    await arrivals(web, PAGES);
     const doneBefore = await amble.look(async ({ db }) => {
       const done = await db.page.findMany({ where: { crawlId: 'same', status: 'Fetched' } });
       killed.kill('SIGKILL');
@@ -75,7 +75,7 @@ describe('a crawl killed together with its engines', () => {
     expect(lastLine(resumed.stdout)).toMatchObject({ crawl: 'same', ...COMPLETE });
     expect(await amble.processes()).toEqual([]);
 
-    const counts = visits();
+    const counts = visits(web);
     for (const url of doneBefore) expect(counts[url], url).toBe(1);
     const repeated = Object.values(counts).filter((count) => count > 1);
     expect(repeated.length).toBeLessThanOrEqual(MAX_IN_FLIGHT);
@@ -97,9 +97,10 @@ describe('a crawl killed together with its engines', () => {
   const MAX_IN_FLIGHT = 4;
 });
 
-test('Ctrl-C leaves a crawl that can be resumed, and prints how', async () => {
-  const left = amble.start(...newCrawl('pausing'));
-  await arrivals(PAGES / 2);
+test.concurrent('Ctrl-C leaves a crawl that can be resumed, and prints how', async (context) => {
+  const { web, amble } = await install(context);
+  const left = amble.start(...newCrawl(web, 'pausing'));
+  await arrivals(web, PAGES / 2);
   left.kill('SIGINT');
   const { code, stderr, stdout } = await left.ended;
   expect(code).toBe(130);
@@ -111,19 +112,20 @@ test('Ctrl-C leaves a crawl that can be resumed, and prints how', async () => {
   const resumed = await amble.run('crawl', '--id', 'pausing', '--json');
   expect(resumed.code).toBe(0);
   expect(lastLine(resumed.stdout)).toMatchObject({ crawl: 'pausing', ...COMPLETE });
-  expect(Object.values(visits()).filter((count) => count > 1)).toEqual([]);
+  expect(Object.values(visits(web)).filter((count) => count > 1)).toEqual([]);
   expect(shortGapsOnArrival(web.arrivals, gapMs)).toEqual([]);
 });
 
-test('a detached crawl continues by itself and can be cancelled', async () => {
+test.concurrent('a detached crawl continues by itself and can be cancelled', async (context) => {
+  const { web, amble } = await install(context);
   // Slow enough not to be done before it is cancelled.
   const slowMs = 1_000;
-  const detached = await amble.run(...newCrawl('detached', slowMs), '--detach', '--json');
+  const detached = await amble.run(...newCrawl(web, 'detached', slowMs), '--detach', '--json');
   expect(detached.code).toBe(0);
   expect(lastLine(detached.stdout)).toMatchObject({ crawl: 'detached', status: 'Running' });
   const background = /stop the worker: kill (\d+)/.exec(detached.stderr)?.[1];
   expect(await amble.processes()).toContainEqual(expect.stringMatching(`^ *${background} .* up `));
-  await arrivals(web.arrivals.length + 4);
+  await arrivals(web, web.arrivals.length + 4);
 
   const cancelled = await amble.run('cancel', 'detached');
   expect(cancelled.code).toBe(0);
@@ -141,5 +143,5 @@ test('a detached crawl continues by itself and can be cancelled', async () => {
   expect(shortGapsOnArrival(web.arrivals, () => slowMs)).toEqual([]);
 
   process.kill(Number(background), 'SIGTERM');
-  await expect.poll(() => amble.processes(), { timeout: 30_000 }).toEqual([]);
+  await context.expect.poll(() => amble.processes(), { timeout: 30_000 }).toEqual([]);
 });
