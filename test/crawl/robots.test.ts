@@ -169,7 +169,9 @@ describe('robots.txt', () => {
         const crawl = await amble.start({ seeds: [web.url('moved')], ...web.network, resolve });
         const { origin } = new URL(web.url('moved'));
         const row = () => amble.db.robots.findUnique({ where: { origin } });
-        await context.expect.poll(async () => (await row())?.failures, { timeout: 20_000 }).toBeGreaterThan(2);
+        await context.expect
+          .poll(async () => (await row())?.failures, { timeout: 20_000 })
+          .toBeGreaterThan(2);
         const { failures = 0, error } = (await row()) ?? {};
         expect(error).toMatch(/cannot be reached: .*was refused/);
         expect(web.arrivals.length).toBeLessThanOrEqual(failures + 1);
