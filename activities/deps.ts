@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { AmbleConfig } from '../src/config/index.ts';
+import type { KeyedLimiter } from '../src/core/keyed-limiter.ts';
 import type { Labels } from '../src/core/page-input.ts';
 import type { Parse } from '../src/html/index.ts';
 import type { AgentPool, BodyMemory } from '../src/http/index.ts';
@@ -38,6 +39,8 @@ export interface Deps {
   robotsRules: RobotsRulesCache;
   gateWaits: GateWaits;
   reports: HeldReports;
+  /** By domain. */
+  limitAsks: KeyedLimiter;
   parse: Parse;
   lag: EventLoopLag;
   metrics: WorkerMetrics;

@@ -9,9 +9,9 @@ import type { RobotsHop } from '../src/core/page-input.ts';
 import type { Ask, DelayRange, Release, SlotAnswer } from '../src/core/slot-protocol.ts';
 import type { PageSlot, ThrottleView } from '../src/throttle/view.ts';
 
-// To DomainThrottle. An update, because the page needs an answer at once: a slot, or when to ask again. It brings the reports of
-// earlier requests along.
-export const acquireUpdate = defineUpdate<SlotAnswer, [Ask, Release[]]>('acquire');
+// To DomainThrottle. An update, because a page needs an answer at once: a slot, or when to ask again. Pages that are admitted together
+// are asked for together, and answered in the same order. It brings the reports of earlier requests along.
+export const acquireUpdate = defineUpdate<SlotAnswer[], [Ask[], Release[]]>('acquire');
 // A signal, because it reports what has happened and needs no answer. For reports that are urgent, or that no ask brought along.
 export const releaseSignal = defineSignal<[Release[]]>('release');
 // For operators: updates, because a bad value must come back with the reason. Without an origin, the channel is `temporal`.

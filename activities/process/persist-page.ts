@@ -10,6 +10,7 @@ import type {
 } from '../../src/core/activities.ts';
 import type { AttemptReport, Found } from '../../src/core/attempt.ts';
 import { isOpen, type PageStatus } from '../../src/core/outcome.ts';
+import type { AdmittedPage } from '../../src/core/page-input.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
 import { type Admitted, admit, isCrawlIdle } from '../../src/storage/frontier/admit.ts';
@@ -27,6 +28,7 @@ import { blockedIfRobotsNeverRead } from '../../src/storage/pages/robots-never-r
 import { sweepSignal } from '../../workflows/messages.ts';
 import type { Deps } from '../deps.ts';
 import { isTransient, toPageFault } from '../errors.ts';
+import { reserveSlots } from '../slot/reserve-slots.ts';
 
 const UNHURRIED_MS = 1_000;
 
@@ -82,10 +84,22 @@ async function persist(
   const recorded = await record(deps, settings, input, parsed, plan);
   const { continues, became } = recorded;
   if (became !== undefined) observe(deps, input.event, became);
-  const { pages: start, wasIdle } = await admitMore(deps, settings, input, recorded, plan);
+  const { pages, wasIdle } = await admitMore(deps, settings, input, recorded, plan);
+  const start = await withSlots(deps, settings, input, pages);
   if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
   const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
   return { continues, start, ...(page && { page }) };
+}
+
+/** Without a delay the slots are now, and the pages are not there yet. */
+async function withSlots(
+  deps: Deps,
+  settings: CrawlSettings,
+  input: PersistInput,
+  pages: AdmittedPage[],
+): Promise<AdmittedPage[]> {
+  if (settings.delay.minMs < UNHURRIED_MS) return pages;
+  return reserveSlots(deps, { crawlId: input.crawlId, settings, admissionId: admissionIdFor(input) }, pages);
 }
 
 async function admitMore(

@@ -1,8 +1,8 @@
 /** acquireSlot: marks the page as alive, then asks the domain's throttle for a slot. releaseSlot: returns one. */
-import type { AcquireResult, Activities } from '../../src/core/activities.ts';
+import { Context } from '@temporalio/activity';
+import type { Activities } from '../../src/core/activities.ts';
 import { politenessFor } from '../../src/core/domain-politeness.ts';
-import { createKeyedLimiter } from '../../src/core/keyed-limiter.ts';
-import type { Ask, SlotAnswer } from '../../src/core/slot-protocol.ts';
+import type { Ask, SlotAnswer, Staying } from '../../src/core/slot-protocol.ts';
 import { leaveGate } from '../../src/storage/gate.ts';
 import { pageAgeMs } from '../../src/storage/pages/page-row.ts';
 import { touchPage } from '../../src/storage/pages/touch-page.ts';
@@ -11,14 +11,10 @@ import { toSlotFault } from '../errors.ts';
 import { gateEndOf } from './held-reports.ts';
 import { askThrottle, sendReleases } from './throttle-client.ts';
 
-/** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
-const MAX_ASKS_IN_FLIGHT = 4;
-
 /** Much less than the time after which a sweep checks on a page that has been admitted. */
 const NEW_PAGE_MS = 10_000;
 
 export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
-  const limit = createKeyedLimiter(MAX_ASKS_IN_FLIGHT);
   return async function acquireSlot({ pageId, domain, ask, asks, waitedMs }) {
     if (waitedMs !== undefined) deps.lateness.recordPage(waitedMs);
     // A page that was admitted just now may have its slot at once: what could prevent that is read before its fetch too.
@@ -27,16 +23,20 @@ export function createAcquireSlot(deps: Deps): Activities['acquireSlot'] {
       if (!standing.continues) return { kind: 'page-over', crawlOver: standing.crawlOver };
     }
     const polite = await withDomainRules(deps, domain, ask);
-    const answer = await limit(domain, () =>
-      askThrottle(deps, domain, polite, `${ask.ticket}:${asks}`),
-    ).catch((error: unknown) => {
-      throw toSlotFault(error, domain);
-    });
+    // A worker that stops must not wait for a throttle that no worker may be serving any more.
+    const signal = Context.current().cancellationSignal;
+    const updateId = `${ask.ticket}:${asks}`;
+    const [answer] = await askThrottle(deps, domain, { asks: [polite], updateId, signal }).catch(
+      (error: unknown) => {
+        throw toSlotFault(error, domain);
+      },
+    );
+    if (answer === undefined) throw new Error(`The throttle of ${domain} gave no answer.`);
     return withRoom(deps, await withPagePatience(deps, pageId, answer));
   };
 }
 
-function withRoom({ quickFetches }: Deps, answer: SlotAnswer): AcquireResult {
+export function withRoom<A extends SlotAnswer>({ quickFetches }: Deps, answer: A): Staying<A> {
   const mayStay = answer.kind === 'granted' && answer.lease.quick && quickFetches.hasRoom;
   return mayStay ? { ...answer, stays: true } : answer;
 }

@@ -1,5 +1,4 @@
 /** How a worker talks to a domain's throttle: starts it if necessary, asks it for slots, and sends it reports. */
-import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { AmbleConfig } from '../../src/config/index.ts';
 import { truncateSummary } from '../../src/core/format.ts';
@@ -15,23 +14,35 @@ import { isNews } from './held-reports.ts';
 /** How long a report is tried before the page has to deliver it. */
 const REPORT_TIMEOUT_MS = 5_000;
 
-/** Asks for a slot. The reports that this process still holds go out with it. */
-export async function askThrottle(
+/** The server refuses an eleventh update in flight for one workflow, and the client then waits seconds to try again. */
+export const MAX_ASKS_IN_FLIGHT = 4;
+
+/** Asks for slots. The reports that this process still holds go out with it. */
+export function askThrottle(deps: Deps, domain: string, asked: Asked): Promise<SlotAnswer[]> {
+  return deps.limitAsks(domain, () => sendAsks(deps, domain, asked), asked.signal);
+}
+
+export interface Asked {
+  asks: Ask[];
+  /** The same whenever these asks are repeated: then the recorded answer comes back. */
+  updateId: string;
+  signal: AbortSignal;
+}
+
+async function sendAsks(
   { client, config, reports, labels }: Deps,
   domain: string,
-  ask: Ask,
-  updateId: string,
-): Promise<SlotAnswer> {
+  { asks, updateId, signal }: Asked,
+): Promise<SlotAnswer[]> {
   const held = reports.takeFor(updateId, domain);
   const throttle = new WithStartWorkflowOperation<typeof DomainThrottle>(
     'DomainThrottle',
     throttleStart(config, domain, labels),
   );
   try {
-    // A worker that stops must not wait for a throttle that no worker may be serving any more.
-    return await client.connection.withAbortSignal(Context.current().cancellationSignal, () =>
+    return await client.connection.withAbortSignal(signal, () =>
       client.workflow.executeUpdateWithStart(acquireUpdate, {
-        args: [ask, held],
+        args: [asks, held],
         updateId,
         startWorkflowOperation: throttle,
       }),

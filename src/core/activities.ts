@@ -6,7 +6,15 @@ import type { AttemptReport, RequestRecord } from './attempt.ts';
 import type { CarriedOut, OperatorOrder } from './order.ts';
 import type { CrawlStatus, FinalStatus, Outcome, PageStatus } from './outcome.ts';
 import type { AdmittedPage, Labels, PageSettings, RobotsHop } from './page-input.ts';
-import type { Ask, Lease, LeaseReport, OpenedDomain, SlotAnswer, StoredDomain } from './slot-protocol.ts';
+import type {
+  Ask,
+  Lease,
+  LeaseReport,
+  OpenedDomain,
+  SlotAnswer,
+  Staying,
+  StoredDomain,
+} from './slot-protocol.ts';
 
 export interface Activities {
   // Of a page, in the order in which it needs them.
@@ -51,8 +59,7 @@ export interface AcquireInput {
 }
 
 export type AcquireResult =
-  /** `stays`: its worker has room for the page to wait for its slot within the workflow task. */
-  | (SlotAnswer & { stays?: true })
+  | Staying<SlotAnswer>
   /** The page has nothing left to do; `crawlOver`: because its crawl has ended. */
   | { kind: 'page-over'; crawlOver: boolean };
 

@@ -1,6 +1,6 @@
 /** The input of a CrawlPage workflow. Types only, shared by storage, activities and workflows. */
 import type { FetchLimits, RetrySettings } from './settings.ts';
-import type { DelayRange } from './slot-protocol.ts';
+import type { DelayRange, SlotAnswer, Staying } from './slot-protocol.ts';
 
 /** A page that the frontier has admitted and whose workflow has to be started. */
 export interface AdmittedPage {
@@ -17,6 +17,15 @@ export interface AdmittedPage {
   attemptsBefore?: number;
   /** Not before this (ms since the epoch); null: at once. */
   nextAt: number | null;
+  /** Its first slot, which was asked for when it was admitted. Unset: its workflow asks. */
+  slot?: ReservedSlot;
+}
+
+/** A slot that was asked for before the page started. */
+export interface ReservedSlot {
+  ticket: string;
+  /** Unset: there was none in time. */
+  answer?: Staying<Exclude<SlotAnswer, { kind: 'down' }>>;
 }
 
 /** The settings of a crawl that its pages' workflows need; activities read the others. */
@@ -64,10 +73,20 @@ export interface PageCarry {
   /** Tickets drawn so far. */
   tickets: number;
   /** The ask in progress when the run ended: the next run continues with the same ticket. */
-  open: { domain: string; origin: string; atFront: boolean; asks: number; askedAt: number } | null;
+  open: OpenAsk | null;
   /** Of fetches that failed on our side since the last attempt that counted. */
   internalCost: number;
   robotsHop: RobotsHop | null;
+}
+
+export interface OpenAsk {
+  ticket: string;
+  domain: string;
+  origin: string;
+  atFront: boolean;
+  /** How often the ticket has asked. */
+  asks: number;
+  askedAt: number;
 }
 
 /** The next request for a robots.txt that was redirected: each hop takes a slot of the host it leads to. */

@@ -41,6 +41,21 @@ export interface Ask {
   maxFetchMs: number;
 }
 
+/** What an ask says of its crawl. */
+export interface AskSettings {
+  delay: DelayRange;
+  concurrency: number;
+  targetConcurrency: number | null;
+  fetch: { totalTimeoutMs: number };
+}
+
+export function askOf(
+  { delay, concurrency, targetConcurrency, fetch }: AskSettings,
+  asked: Pick<Ask, 'ticket' | 'workflowId' | 'crawlId' | 'origin' | 'atFront'>,
+): Ask {
+  return { ...asked, delay, concurrency, targetConcurrency, maxFetchMs: fetch.totalTimeoutMs };
+}
+
 /** A reserved slot: one request may pass the gate, planned for `notBefore`. */
 export interface Lease {
   id: string;
@@ -62,6 +77,9 @@ export type SlotAnswer =
   | { kind: 'later'; retryAt: number; reason: string }
   /** The origin of the ask cannot be connected to: defer the page and ask with a new ticket. */
   | { kind: 'down'; retryAt: number; since: number; reason: string; givenUp: boolean };
+
+/** `stays`: the worker that asked has room for the page to wait for its slot within the workflow task. */
+export type Staying<A> = A & { stays?: true };
 
 /** How the site responded, as far as politeness is concerned. */
 export type ResponseClass =

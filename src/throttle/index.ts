@@ -18,5 +18,5 @@ export { idleAt, isIdle, open, rulesOf, toStoredDomain } from './lifecycle.ts';
 export { describeChange, pause, replan, reset, resume, setDelay } from './operator.ts';
 export { expire, release } from './release.ts';
 export { newThrottle, type ThrottleState } from './state.ts';
-export { parseOperatorDelay, validateAsk } from './validation.ts';
+export { parseOperatorDelay, validateAsks } from './validation.ts';
 export { type PageSlot, slotOf, type ThrottleView, view } from './view.ts';

@@ -28,10 +28,10 @@ function isDelay({ minMs, maxMs }: DelayRange): boolean {
   return areWhole && minMs >= 0 && minMs <= maxMs && maxMs <= MAX_DELAY_MS;
 }
 
-/** Why the ask is invalid. null: it is valid. */
-export function validateAsk(ask: Ask): string | null {
-  const reason = whyInvalid(ask);
-  return reason === null ? null : `Invalid request for a slot: ${reason}.`;
+/** Why one of the asks is invalid. null: all are valid. */
+export function validateAsks(asks: readonly Ask[]): string | null {
+  const reason = asks.map(whyInvalid).find((reason) => reason !== null);
+  return reason === undefined ? null : `Invalid request for a slot: ${reason}.`;
 }
 
 function whyInvalid(ask: Ask): string | null {

@@ -10,9 +10,10 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { createActivities, type Deps } from '../../activities/index.ts';
 import { HeldReports } from '../../activities/slot/held-reports.ts';
-import { sendReleases } from '../../activities/slot/throttle-client.ts';
+import { MAX_ASKS_IN_FLIGHT, sendReleases } from '../../activities/slot/throttle-client.ts';
 import { stepQueue, throttleQueue } from '../../workflows/ids.ts';
 import type { AmbleConfig } from '../config/index.ts';
+import { createKeyedLimiter } from '../core/keyed-limiter.ts';
 import type { Labels } from '../core/page-input.ts';
 import { createParser, loadDetector } from '../html/index.ts';
 import { BodyMemory, createAgentPool } from '../http/index.ts';
@@ -175,6 +176,7 @@ export async function startWorker({
     gateWaits: new GateWaits(),
     databaseClock: new SharedRemoteClock(),
     reports,
+    limitAsks: createKeyedLimiter(MAX_ASKS_IN_FLIGHT),
     lag,
     metrics,
     parse: createParser({ timeoutMs: config.parseTimeoutMs }),

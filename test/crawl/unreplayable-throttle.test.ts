@@ -50,7 +50,7 @@ function worker(): Promise<RunningWorker> {
   });
 }
 
-async function ask(number: number): Promise<SlotAnswer> {
+async function ask(number: number): Promise<SlotAnswer[]> {
   const question: Ask = {
     ticket: `ticket-${number}`,
     workflowId: `nobody-${number}`,
@@ -63,7 +63,7 @@ async function ask(number: number): Promise<SlotAnswer> {
     maxFetchMs: 1_000,
   };
   return amble.client.workflow.executeUpdateWithStart(acquireUpdate, {
-    args: [question, []],
+    args: [[question], []],
     updateId: `ask-${number}`,
     startWorkflowOperation: new WithStartWorkflowOperation<typeof DomainThrottle>(
       'DomainThrottle',
@@ -108,7 +108,7 @@ test('a worker that sees two tasks where another saw one sends the same commands
 
   // This one sees two.
   const third = await worker();
-  expect(await ask(3)).toMatchObject({ kind: 'granted' });
+  expect(await ask(3)).toMatchObject([{ kind: 'granted' }]);
   const { events } = await throttle.fetchHistory();
   expect(events?.filter((event) => event.workflowTaskFailedEventAttributes)).toEqual([]);
   await third.stop();
@@ -133,7 +133,7 @@ test('a throttle that cannot be replayed ends, and the next ask starts another',
   const running = await worker();
   // Retried until it is answered, as an activity would.
   const answer = await vi.waitFor(() => ask(1), { timeout: 60_000, interval: 500 });
-  expect(answer.kind).toBe('granted');
+  expect(answer[0]?.kind).toBe('granted');
   expect(await amble.client.workflow.getHandle(start.workflowId, firstLife).describe()).toMatchObject({
     status: { name: 'FAILED' },
   });

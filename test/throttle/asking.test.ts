@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Ask } from '../../src/core/slot-protocol.ts';
-import { ask, pause, release, type ThrottleState, validateAsk } from '../../src/throttle/index.ts';
+import { ask, pause, release, type ThrottleState, validateAsks } from '../../src/throttle/index.ts';
 import { anAsk, fixed, granted, middle, NOON, openThrottle, startedNow } from './support.ts';
 
 /** The times of the slots that these tickets get at noon, in seconds after noon. */
@@ -139,8 +139,8 @@ describe('a page that asks', () => {
     [{ origin: '__proto__' }, /"__proto__" is not an origin/],
     [{ targetConcurrency: 0 }, /targetConcurrency 0/],
   ])('with an invalid value (%o) gets an error that names it', (invalid, sentence) => {
-    expect(validateAsk(anAsk('t', invalid))).toMatch(sentence);
-    expect(validateAsk(anAsk('t'))).toBeNull();
+    expect(validateAsks([anAsk('t'), anAsk('t', invalid)])).toMatch(sentence);
+    expect(validateAsks([anAsk('t')])).toBeNull();
   });
 });
 

@@ -2,8 +2,8 @@
 import { CancellationScope, setHandler, sleep, Trigger, workflowInfo } from '@temporalio/workflow';
 import type { UndeliveredReport } from '../../src/core/activities.ts';
 import { formatDuration, truncateSummary } from '../../src/core/format.ts';
-import type { PageCarry, PageInput } from '../../src/core/page-input.ts';
-import { type Ask, LEAD_MS, type Lease, MAX_STAY_MS } from '../../src/core/slot-protocol.ts';
+import type { OpenAsk, PageCarry, PageInput, ReservedSlot } from '../../src/core/page-input.ts';
+import { type Ask, askOf, LEAD_MS, type Lease, MAX_STAY_MS } from '../../src/core/slot-protocol.ts';
 import { askAgainSignal } from '../messages.ts';
 import { runStep } from '../run-step.ts';
 
@@ -42,7 +42,9 @@ export type SlotResult =
 export class SlotClient {
   private readonly firstRunId: string;
   private tickets: number;
-  private open: PageCarry['open'];
+  private open: OpenAsk | null = null;
+  /** To the first ask, if that was sent when the page was admitted. */
+  private reservedAnswer: ReservedSlot['answer'];
   /** Resolved by the signal `askAgain`. */
   private woken = new Trigger<void>();
   /** The slot that the page sleeps for. */
@@ -52,6 +54,7 @@ export class SlotClient {
     this.firstRunId = input.carry?.firstRunId ?? workflowInfo().runId;
     this.tickets = input.carry?.tickets ?? 0;
     this.open = input.carry?.open ?? null;
+    if (input.carry === undefined && input.page.slot !== undefined) this.takeReserved(input.page.slot);
     // Before the first await, so that no signal finds the handler missing.
     setHandler(askAgainSignal, () => this.woken.resolve());
   }
@@ -64,7 +67,8 @@ export class SlotClient {
   async acquire({ withinMs, mayStay, ...request }: SlotRequest): Promise<SlotResult> {
     if (this.open === null) {
       this.tickets += 1;
-      this.open = { ...request, asks: 0, askedAt: Date.now() };
+      const ticket = `${this.firstRunId}:${this.tickets}`;
+      this.open = { ...request, ticket, asks: 0, askedAt: Date.now() };
     }
     const { domain, askedAt } = this.open;
     const ask = this.ask(this.open);
@@ -76,7 +80,8 @@ export class SlotClient {
     } as const;
     for (;;) {
       if (workflowInfo().continueAsNewSuggested) return { kind: 'continue-as-new' };
-      const answer = await this.askOnce(domain, ask);
+      const answer = this.reservedAnswer ?? (await this.askOnce(domain, ask));
+      this.reservedAnswer = undefined;
       switch (answer.kind) {
         case 'page-over':
           this.open = null;
@@ -127,19 +132,19 @@ export class SlotClient {
     await this.release(domain, lease.id, { use: { kind: whenNotPassedOn(lease) } });
   }
 
-  private ask({ origin, atFront }: Pick<Ask, 'origin' | 'atFront'>): Ask {
+  /** The page that admitted this one has asked for its first slot. */
+  private takeReserved({ ticket, answer }: ReservedSlot): void {
+    const { domain, url } = this.input.page;
+    this.tickets = 1;
+    const asks = answer === undefined ? 0 : 1;
+    this.open = { ticket, domain, origin: new URL(url).origin, atFront: false, asks, askedAt: Date.now() };
+    this.reservedAnswer = answer;
+  }
+
+  private ask({ ticket, origin, atFront }: OpenAsk): Ask {
     const { crawlId, settings } = this.input;
-    return {
-      ticket: `${this.firstRunId}:${this.tickets}`,
-      workflowId: workflowInfo().workflowId,
-      crawlId,
-      origin,
-      atFront,
-      delay: settings.delay,
-      concurrency: settings.concurrency,
-      targetConcurrency: settings.targetConcurrency,
-      maxFetchMs: settings.fetch.totalTimeoutMs,
-    };
+    const { workflowId } = workflowInfo();
+    return askOf(settings, { ticket, workflowId, crawlId, origin, atFront });
   }
 
   private askOnce(domain: string, ask: Ask) {

@@ -117,15 +117,15 @@ class ThrottleRunner {
     const { state } = this;
     setHandler(
       acquireUpdate,
-      async (ask, reports) => {
+      async (asks, reports) => {
         await this.opened();
         return this.change(() => {
           const now = Date.now();
           for (const report of reports) rules.release(state, report, now, Math.random);
-          return rules.ask(state, ask, now, Math.random);
+          return asks.map((ask) => rules.ask(state, ask, now, Math.random));
         });
       },
-      { validator: (ask: Ask, _reports: Release[]) => refuse(rules.validateAsk(ask)) },
+      { validator: (asks: Ask[], _reports: Release[]) => refuse(rules.validateAsks(asks)) },
     );
     setHandler(releaseSignal, async (reports: Release[]) => {
       await this.opened();

@@ -52,7 +52,7 @@ export class Host {
   readonly #checks: Checks;
   readonly granted = new Map<string, Granted>();
   readonly pages = new Map<string, Receiver>();
-  #answers = new Map<string, SlotAnswer>();
+  #answers = new Map<string, SlotAnswer[]>();
   #whenOpen: Array<() => void> = [];
   state: ThrottleState | null = null;
   execution = 0;
@@ -68,23 +68,27 @@ export class Host {
   }
 
   /** Update-with-start. It is answered once the throttle has read its row; repeated, it gets its recorded answer. */
-  ask(asked: Ask, reports: Release[], updateId: string, answer: (answer: SlotAnswer) => void): void {
+  ask(asks: Ask[], reports: Release[], updateId: string, answer: (answers: SlotAnswer[]) => void): void {
     const state = this.state ?? this.#begin();
-    if (state.openedAt === null) this.#whenOpen.push(() => this.ask(asked, reports, updateId, answer));
-    else answer(this.#answers.get(updateId) ?? this.#answer(state, asked, reports, updateId));
+    if (state.openedAt === null) this.#whenOpen.push(() => this.ask(asks, reports, updateId, answer));
+    else answer(this.#answers.get(updateId) ?? this.#answer(state, asks, reports, updateId));
   }
 
-  #answer(state: ThrottleState, asked: Ask, reports: Release[], updateId: string): SlotAnswer {
-    const now = this.#world.serverNow;
-    for (const report of reports) release(state, report, now, this.#world.random);
-    const answer = ask(state, asked, now, this.#world.random);
-    this.#answers.set(updateId, answer);
+  #answer(state: ThrottleState, asks: Ask[], reports: Release[], updateId: string): SlotAnswer[] {
+    for (const report of reports) release(state, report, this.#world.serverNow, this.#world.random);
+    const answers = asks.map((asked) => this.#answerOne(state, asked));
+    this.#answers.set(updateId, answers);
+    this.#pump();
+    return answers;
+  }
+
+  #answerOne(state: ThrottleState, asked: Ask): SlotAnswer {
+    const answer = ask(state, asked, this.#world.serverNow, this.#world.random);
     if (answer.kind === 'granted' && !this.granted.has(answer.lease.id)) {
       const granted = { lease: answer.lease, ask: asked, execution: this.execution };
       this.granted.set(answer.lease.id, granted);
       this.#checks.grant(state, granted);
     }
-    this.#pump();
     return answer;
   }
 

@@ -23,6 +23,7 @@ export class Page implements Receiver {
   readonly #machines: [Machine, ...Machine[]];
   readonly #template: Omit<Ask, 'ticket'>;
   #tickets = 0;
+  #ticket = '';
   #refusals = 0;
   #state: 'idle' | 'asking' | 'asleep' | 'fetching' = 'idle';
   #timer = 0;
@@ -48,8 +49,27 @@ export class Page implements Receiver {
 
   wantSlot(): void {
     this.#tickets += 1;
+    this.#ticket = `${this.#template.workflowId}/${this.#tickets}`;
     this.#lease = null;
     this.#ask();
+  }
+
+  /** What is asked for it when it is admitted. */
+  askFor(admission: string): Ask {
+    return { ...this.#template, ticket: `${admission}/${this.#template.workflowId}` };
+  }
+
+  /** Starts with the answer to that ask, or without one. */
+  start({ ticket }: Ask, answer: SlotAnswer | undefined): void {
+    this.#tickets = 1;
+    this.#ticket = ticket;
+    if (answer === undefined || answer.kind === 'down') {
+      this.#ask();
+      return;
+    }
+    this.#state = 'asking';
+    this.asks = 1;
+    this.#answered(answer);
   }
 
   /** Ends while it waits for its slot, with or without returning it. */
@@ -64,10 +84,6 @@ export class Page implements Receiver {
   askAgain(): void {
     if (this.#state !== 'asleep') return;
     this.wantSlot();
-  }
-
-  get #ticket(): string {
-    return `${this.#template.workflowId}/${this.#tickets}`;
   }
 
   #anyMachine(): Machine {
@@ -86,10 +102,10 @@ export class Page implements Receiver {
       if (!isCurrent()) return;
       const machine = this.#anyMachine();
       const reports = machine.takeReports();
-      machine.call<SlotAnswer>(
-        (answer) => this.#host.ask(asked, reports, updateId, answer),
-        (answer) => {
-          if (isCurrent()) this.#answered(answer);
+      machine.call<SlotAnswer[]>(
+        (answer) => this.#host.ask([asked], reports, updateId, answer),
+        ([answer]) => {
+          if (answer && isCurrent()) this.#answered(answer);
         },
       );
       this.#world.after(ASK_TIMEOUT_MS, send);

@@ -2,6 +2,7 @@
 
 import type { Ask, DelayRange, ThrottleConfig } from '../../../src/core/slot-protocol.ts';
 import { pause, reset, resume, setDelay } from '../../../src/throttle/index.ts';
+import { Admission } from './admission.ts';
 import { Wire } from './fetching.ts';
 import { type Checks, Host } from './host.ts';
 import { Machine } from './machine.ts';
@@ -32,6 +33,8 @@ export interface Scenario {
   config: ThrottleConfig;
 }
 
+const MAX_ADMITTED = 4;
+
 /** More than a run needs that ends at all. */
 const MAX_EVENTS = 100_000;
 
@@ -58,7 +61,13 @@ export function simulate(scenario: Scenario, checks: Checks): Run {
       return new Page(world, host, wire, machines, asked);
     }),
   );
-  for (const page of pages) world.after(world.between(0, scenario.troubleMs), () => page.wantSlot());
+  for (const [n, group] of groupsOf(world, pages).entries()) {
+    const admission = new Admission(world, host, machines, `admission-${n}`, group);
+    world.after(world.between(0, scenario.troubleMs), () => {
+      if (world.chance(0.7)) admission.run();
+      else for (const page of group) page.wantSlot();
+    });
+  }
 
   const faults = [
     () => world.oneOf(...machines).freeze(world.between(50, 1_000)),
@@ -89,4 +98,15 @@ export function simulate(scenario: Scenario, checks: Checks): Run {
   injectFault();
   const allDone = world.run(() => world.calm && pages.every((page) => page.closed), MAX_EVENTS);
   return { host, wire, pages, allDone };
+}
+
+/** Pages that are admitted together. */
+function groupsOf(world: World, pages: readonly Page[]): Page[][] {
+  const groups: Page[][] = [];
+  for (const page of pages) {
+    const group = groups.at(-1);
+    if (group && group.length < MAX_ADMITTED && world.chance(0.6)) group.push(page);
+    else groups.push([page]);
+  }
+  return groups;
 }
