@@ -111,10 +111,10 @@ export class GatePass {
     this.requiredGapMs = gapMs;
   }
 
-  /** Waits for the planned time, or until this much before it. */
+  /** Waits until the request may start, or until this much before that. */
   async due(aheadMs = 0): Promise<void> {
     // This task was received after it was scheduled, so the planned time has come when this much has passed.
-    const waitMs = -this.sincePlannedMs(readClocks()) - aheadMs;
+    const waitMs = -this.sincePlannedMs(readClocks()) - this.input.lease.earlyMs - aheadMs;
     if (waitMs > 0) await delay(Math.ceil(waitMs), undefined, { signal: this.signal });
   }
 

@@ -63,6 +63,8 @@ export interface Lease {
   /** Of the domain's rules. The gate refuses leases that are older than a Retry-After or an outage. */
   version: number;
   notBefore: number;
+  /** So much before `notBefore` the request may pass the gate, if that opens earlier than planned. */
+  earlyMs: number;
   /** After this time the page asks for another slot. */
   startBy: number;
   /** The gap to the previous request under which this lease was granted. The gate may require a longer one. */

@@ -3,7 +3,7 @@
 import type { Ask, Lease, SlotAnswer } from '../core/slot-protocol.ts';
 import { minDelayFor } from './gap.ts';
 import { downAnswer, isBeingProbed } from './origin-outage.ts';
-import { nextSlot, spacingFor } from './plan.ts';
+import { earlyMsOf, nextSlot, spacingFor } from './plan.ts';
 import { isQuick } from './quick.ts';
 import { expire } from './release.ts';
 import type { ThrottleState } from './state.ts';
@@ -110,6 +110,7 @@ function grant(state: ThrottleState, asked: Ask, notBefore: number, minGapMs: nu
     ticket: asked.ticket,
     version: state.version,
     notBefore,
+    earlyMs: earlyMsOf(state, notBefore, minGapMs, now),
     startBy: notBefore + state.config.startWindowMs,
     minGapMs,
     quick: isQuick(state, minGapMs),

@@ -33,6 +33,23 @@ export function nextSlot(state: ThrottleState, next: Ask, gapMs: number, now: nu
   return at;
 }
 
+/**
+ * A plan is never exact. A page that comes to the gate too early waits for it, and one that comes too late makes the gap longer, so
+ * pages come a little early.
+ */
+const EARLY = { partOfGap: 0.1, maxMs: 100 };
+
+/** How much before its slot a request may start if the gate is open: never before a Retry-After is over. */
+export function earlyMsOf(
+  { blockedUntil }: ThrottleState,
+  notBefore: number,
+  gapMs: number,
+  now: number,
+): number {
+  const earlyMs = Math.min(EARLY.maxMs, Math.floor(EARLY.partOfGap * gapMs));
+  return Math.min(earlyMs, notBefore - Math.max(now, blockedUntil ?? 0));
+}
+
 /** Longest time for which a page is expected at the gate after its slot. It waits there for two seconds, but it may come late. */
 function atGateMs(gapMs: number): number {
   return Math.max(gapMs, 5_000);

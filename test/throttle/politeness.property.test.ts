@@ -54,7 +54,8 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
 function checkGrant(state: ThrottleState, { lease, ask }: Granted): void {
   expect(state.openedAt).not.toBeNull();
   expect(state.paused).toBe(false);
-  expect(lease.notBefore).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
+  expect(lease.earlyMs).toBeGreaterThanOrEqual(0);
+  expect(lease.notBefore - lease.earlyMs).toBeGreaterThanOrEqual(state.blockedUntil ?? 0);
 
   const latencyMs = ask.targetConcurrency
     ? Math.ceil((state.stats.averageDurationMs ?? 0) / ask.targetConcurrency)
@@ -117,7 +118,7 @@ function checkGaps({ host, wire }: Run): void {
   }
   for (const written of wire.written) {
     const { lease } = grantOf(written);
-    expect(written.at).toBeGreaterThanOrEqual(lease.notBefore);
+    expect(written.at).toBeGreaterThanOrEqual(lease.notBefore - lease.earlyMs);
     expect(written.at).toBeLessThanOrEqual(written.startBy);
     expect(written.gapMs).toBeGreaterThanOrEqual(lease.minGapMs);
     expect(written.at).toBeGreaterThanOrEqual(written.early);

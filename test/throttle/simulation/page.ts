@@ -199,7 +199,7 @@ export class Page implements Receiver {
     };
     world.after(TASK_TIMEOUT_MS, watch);
     if (!isFetching) return;
-    const waitMs = Math.max(0, lease.notBefore - world.serverNow) * (1 + 5e-4);
+    const waitMs = Math.max(0, lease.notBefore - lease.earlyMs - world.serverNow) * (1 + 5e-4);
     const usable = usableOn(
       machine,
       Math.min(lease.startBy, lease.notBefore + REPEAT_WITHIN_MS) - world.serverNow,
@@ -243,7 +243,7 @@ export class Page implements Receiver {
       this.#giveUp(lease);
     };
     const usable = usableOn(machine, lease.startBy - scheduledAt);
-    machine.after(Math.max(0, lease.notBefore - scheduledAt) * (1 + 5e-4), () => {
+    machine.after(Math.max(0, lease.notBefore - lease.earlyMs - scheduledAt) * (1 + 5e-4), () => {
       this.#wire.fetch(machine, lease, usable, (end, undelivered) =>
         world.after(world.between(1, 50), () => {
           if (over) return;
