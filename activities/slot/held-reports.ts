@@ -82,9 +82,12 @@ export function holdMsOf({ use }: LeaseReport, gapMs: number): number {
   return Math.min(MAX_HOLD_MS, Math.max(MIN_HOLD_MS, HELD_GAPS * gapMs));
 }
 
-/** Whether the throttle must learn it now: anything but a request that went well, or a slot that was not used. */
+/**
+ * Whether the throttle must learn it now: anything but a request that went well, or a slot that was not used. That a site has no
+ * Crawl-delay can wait: until then its gap is too long at worst.
+ */
 export function isNews({ use, crawlDelay }: LeaseReport): boolean {
-  if (crawlDelay !== undefined) return true;
+  if ((crawlDelay?.delayMs ?? 0) > 0) return true;
   return use.kind === 'lost' || (use.kind === 'started' && use.responseClass !== 'ok');
 }
 

@@ -99,8 +99,9 @@ test('anything but a success or an unused slot is news', () => {
   expect(isNews({ use: { kind: 'unused' } })).toBe(false);
   expect(isNews(report('1', 'overloaded'))).toBe(true);
   expect(isNews({ use: { kind: 'lost' } })).toBe(true);
-  const crawlDelay = { origin: 'https://a.test', delayMs: null };
-  expect(isNews({ ...report('1'), crawlDelay })).toBe(true);
+  const crawlDelay = (delayMs: number | null) => ({ origin: 'https://a.test', delayMs });
+  expect(isNews({ ...report('1'), crawlDelay: crawlDelay(5_000) })).toBe(true);
+  expect(isNews({ ...report('1'), crawlDelay: crawlDelay(null) })).toBe(false);
 });
 
 test('the gate stays closed for a Retry-After or a longer gap, in case the throttle is slow to write its rules', () => {
