@@ -129,9 +129,10 @@ async function admitMore(
 /**
  * Several pages at a time, which saves workflow tasks, and never the whole window: otherwise many hosts that are found together would
  * all fill their windows at the same moment. With a second or more between requests, pages that begin late still get their slots in
- * time, and those that begin early only wait. A domain that sets the end of its crawl has a full window at all times: if its pages
- * begin late, because the machine is busy with those of other domains, the whole crawl takes longer. A domain that begins gets a page
- * for each of its next two slots: hosts often begin together, and what they need first must not wait for what they need later.
+ * time, and those that begin early only wait. The window of a domain that sets the end of its crawl is filled as soon as there is room
+ * for two pages: if they begin late, because the machine is busy with those of other domains, the whole crawl takes longer. A domain that
+ * begins gets a page for each of its next two slots: hosts often begin together, and what they need first must not wait for what they
+ * need later.
  */
 async function planRefills(
   { leadingDomains }: Deps,
@@ -143,7 +144,8 @@ async function planRefills(
   const leading = await leadingDomains(crawlId);
   const quarter = Math.min(half, Math.ceil(window / 4));
   return (domain, othersQueued) => {
-    if (domain !== undefined && leading.has(domain)) return { refillAt: window - 1, size: window };
+    if (domain !== undefined && leading.has(domain))
+      return { refillAt: Math.max(quarter, window - 2), size: window };
     return { refillAt: quarter, size: othersQueued === 0 ? FIRST_PAGES : window - quarter };
   };
 }
