@@ -53,6 +53,10 @@ const DEV_SERVER_SETTINGS = {
   'limit.maxIDLength': 255,
   // The dev server reads its search attributes from SQLite at every use otherwise: 11 queries a page.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
+  // A queue has four parts by default. A task that finds nobody polling its part waits there, now and then for one or two seconds:
+  // of hosts that began together, some began that much later. One part is enough for thousands of tasks a second.
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
 };
 
 export interface EmbeddedTemporalOptions {
