@@ -7,7 +7,7 @@ import { processTime } from './process-time.ts';
 /** Version 2, alone or beside version 1. */
 const MOUNTS = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'];
 
-/** In ms: of all processes, and of those that still run. */
+/** In ms: of all processes, and of those that still run with the children that they had. */
 export interface CpuTimes {
   all: number;
   worker: number;
@@ -41,8 +41,9 @@ export class ControlGroup {
     };
     const pids = (await readFile(join(this.path, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean);
     for (const pid of pids) {
-      const { name, ms } = await processTime(pid);
-      times[name === 'temporal' || name === 'postgres' ? name : 'worker'] += ms;
+      const { name, ms, endedMs } = await processTime(pid);
+      // Postgres has a process for each connection, and closes those that are idle.
+      times[name === 'temporal' || name === 'postgres' ? name : 'worker'] += ms + endedMs;
     }
     return times;
   }
