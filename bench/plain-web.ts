@@ -2,7 +2,7 @@
  * A simple web of hosts without robots.txt. The front page of each links to all its pages; a host with more pages than one
  * page may link to has several such hubs.
  */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { listenOnLoopback } from './loopback.ts';
 
 export interface PlainWeb {
@@ -31,15 +31,8 @@ export async function startPlainWeb(
     const times = arrivals.get(hostname) ?? [];
     arrivals.set(hostname, times);
     times.push(performance.timeOrigin + performance.now());
-    if (pathname === '/robots.txt' || pages === 0) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.setHeader('content-type', 'text/html; charset=utf-8');
-    const number = pathname === '/' ? 0 : Number(pathname.slice(2));
-    response.end(
-      `<title>${pathname}</title><p>A page. <a href="/">Home</a><ul>${linksOf(number, pages)}</ul>`,
-    );
+    // Later, so that requests to other hosts that came at the same time are not logged after the response to this one.
+    setImmediate(() => respond(response, pathname, pages));
   });
   const port = await listenOnLoopback(server);
   const names = [...hosts.keys()];
@@ -54,6 +47,16 @@ export async function startPlainWeb(
       server.close();
     },
   };
+}
+
+function respond(response: ServerResponse, pathname: string, pages: number): void {
+  if (pathname === '/robots.txt' || pages === 0) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  const number = pathname === '/' ? 0 : Number(pathname.slice(2));
+  response.end(`<title>${pathname}</title><p>A page. <a href="/">Home</a><ul>${linksOf(number, pages)}</ul>`);
 }
 
 /** Below the crawler's limit. */
