@@ -135,10 +135,16 @@ const summarized = z.looseObject({
 
 /** The words that distinguish results. */
 function gist(of: z.infer<typeof payloads> | undefined): string | undefined {
-  const read = summarized.safeParse(firstOf(of));
-  if (!read.success) return undefined;
+  const content = firstOf(of);
+  // Asks and reports travel in lists.
+  return [content].flat().map(gistOf).join(', ') || undefined;
+}
+
+function gistOf(content: unknown): string {
+  const read = summarized.safeParse(content);
+  if (!read.success) return '';
   const { kind, report, use } = read.data;
-  return words(kind, report?.outcome, report?.found.kind, use?.kind, use?.responseClass) || undefined;
+  return words(kind, report?.outcome, report?.found.kind, use?.kind, use?.responseClass);
 }
 
 function firstOf(of: z.infer<typeof payloads> | undefined): unknown {
