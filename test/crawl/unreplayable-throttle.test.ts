@@ -103,7 +103,7 @@ test('a worker that sees two tasks where another saw one sends the same commands
   const answered = ask(2);
   await untilPassedOn(throttle);
   const second = await worker();
-  expect(await answered).toMatchObject({ kind: 'granted' });
+  expect(await answered).toMatchObject([{ kind: 'granted' }]);
   await second.stop();
 
   // This one sees two.
