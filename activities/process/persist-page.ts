@@ -10,7 +10,6 @@ import type {
 } from '../../src/core/activities.ts';
 import type { AttemptReport, Found } from '../../src/core/attempt.ts';
 import { isOpen, type PageStatus } from '../../src/core/outcome.ts';
-import type { AdmittedPage } from '../../src/core/page-input.ts';
 import type { CrawlSettings } from '../../src/core/settings.ts';
 import type { ParsedDocument } from '../../src/html/index.ts';
 import { type Admitted, admit, isCrawlIdle } from '../../src/storage/frontier/admit.ts';
@@ -85,21 +84,11 @@ async function persist(
   const { continues, became } = recorded;
   if (became !== undefined) observe(deps, input.event, became);
   const { pages, wasIdle } = await admitMore(deps, settings, input, recorded, plan);
-  const start = await withSlots(deps, settings, input, pages);
+  const reservation = { crawlId: input.crawlId, settings, admissionId: admissionIdFor(input) };
+  const start = await reserveSlots(deps, reservation, pages);
   if (!continues && wasIdle && start.length === 0) await requestSweep(deps, input.crawlId);
   const page = became && !continues ? summaryOf(became.status, parsed, input.event) : undefined;
   return { continues, start, ...(page && { page }) };
-}
-
-/** Without a delay the slots are now, and the pages are not there yet. */
-async function withSlots(
-  deps: Deps,
-  settings: CrawlSettings,
-  input: PersistInput,
-  pages: AdmittedPage[],
-): Promise<AdmittedPage[]> {
-  if (settings.delay.minMs < UNHURRIED_MS) return pages;
-  return reserveSlots(deps, { crawlId: input.crawlId, settings, admissionId: admissionIdFor(input) }, pages);
 }
 
 async function admitMore(

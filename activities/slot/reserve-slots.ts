@@ -16,6 +16,9 @@ import { askThrottle } from './throttle-client.ts';
 /** A throttle answers within milliseconds. If it does not, the pages do not wait for it: they lose nothing without slots. */
 const ANSWER_WITHIN_MS = 1_000;
 
+/** With a shorter delay the slots are now, when the pages have not started. */
+const MIN_DELAY_MS = 1_000;
+
 export interface Reservation {
   crawlId: string;
   settings: CrawlSettings;
@@ -23,7 +26,7 @@ export interface Reservation {
   admissionId: string;
 }
 
-/** The pages with slots, if all are of one domain. */
+/** The pages with slots, if all are of one domain that is crawled with a delay. */
 export async function reserveSlots(
   deps: Deps,
   { crawlId, settings, admissionId }: Reservation,
@@ -34,6 +37,7 @@ export async function reserveSlots(
     return pages;
   const { domain } = first;
   const polite = { ...settings, ...politenessFor(settings, domain) };
+  if (polite.delay.minMs < MIN_DELAY_MS) return pages;
   const asks = pages.map((page) =>
     askOf(polite, {
       ticket: `${admissionId}:${page.pageId}`,
