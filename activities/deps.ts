@@ -39,7 +39,7 @@ export interface Deps {
   robotsRules: RobotsRulesCache;
   gateWaits: GateWaits;
   reports: HeldReports;
-  /** By domain. */
+  /** Of the asks that are on their way to a throttle, by domain. */
   limitAsks: KeyedLimiter;
   parse: Parse;
   lag: EventLoopLag;

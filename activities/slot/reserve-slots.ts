@@ -1,6 +1,6 @@
 /**
  * Asks for the slots of pages that are about to start, all together: one message to the throttle and one task of it, instead of one
- * for each page. A page that gets none in this way asks for it itself.
+ * for each page. A page that gets no slot in this way asks for one itself.
  */
 import { Context } from '@temporalio/activity';
 import { politenessFor } from '../../src/core/domain-politeness.ts';

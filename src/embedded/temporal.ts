@@ -94,7 +94,7 @@ export async function ensureTemporal(
         ...Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
         ...['--log-level', 'warn', '--color', 'never'],
       ],
-      // Go collects garbage when the heap has doubled: that is a fourteenth of the server's work, for some tens of megabytes.
+      // By default Go collects garbage whenever the heap has doubled, which takes a fourteenth of the server's CPU.
       env: { GOGC: process.env.GOGC ?? '300' },
     }),
     isReady: async ([port]) =>
