@@ -1,7 +1,7 @@
 /** How clients connect to a Temporal server: with retries and keepalives set here instead of the SDK's defaults. */
 import { InterceptingCall, status } from '@grpc/grpc-js';
 import {
-  Connection,
+  type Connection,
   type ConnectionOptions,
   defaultGrpcRetryOptions,
   isGrpcServiceError,
@@ -10,6 +10,7 @@ import {
 } from '@temporalio/client';
 import { causesOf, messageOf } from '../core/errors.ts';
 import type { TemporalAccess, TemporalTarget } from './access.ts';
+import { withHandshakeLimit } from './handshake-limit.ts';
 
 /**
  * The SDK resends a failed call for about 25 s, 0.1 s after the first failure and at most 5 s apart. Everything Amble sends
@@ -28,7 +29,7 @@ export function connectTemporal(
   { address, access }: Pick<TemporalTarget, 'address' | 'access'>,
   keepalive = KEEPALIVE,
 ): Promise<Connection> {
-  return Connection.connect({
+  return withHandshakeLimit(keepalive.intervalMs + keepalive.timeoutMs).connect({
     address,
     ...clientOptions(access),
     interceptors: createInterceptors(),

@@ -1,4 +1,5 @@
 /** Connections that die silently are detected and replaced. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
@@ -30,6 +31,20 @@ test('a Temporal client detects a silent connection and retries on a new one', a
   const answer = ask();
   wire.heal();
   expect(await answer).toMatchObject({ namespaceInfo: { name: namespace } });
+});
+
+test('a Temporal client gives up a connection that was begun in silence, and keeps one that was not', async () => {
+  const { temporalAddress, namespace } = testEngines();
+  wire = await startWire(Number(new URL(`tcp://${temporalAddress}`).port));
+  wire.swallow();
+  const connecting = connectTemporal({ address: `127.0.0.1:${wire.port}` }, KEEPALIVE);
+  await expect.poll(() => wire.accepted).toBe(1);
+  wire.heal();
+  connection = await connecting;
+  // Longer than the limit for a first answer, and not so long that the server takes offence at so many pings.
+  await sleep(KEEPALIVE.intervalMs + KEEPALIVE.timeoutMs + 100);
+  expect(await connection.workflowService.describeNamespace({ namespace })).toBeDefined();
+  expect(wire.accepted).toBe(2);
 });
 
 test('a query to a silent Postgres times out, and the next one uses a new connection', async () => {

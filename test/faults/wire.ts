@@ -6,6 +6,8 @@ import { Transform } from 'node:stream';
 
 export interface Wire {
   port: number;
+  /** Connections that were made so far. */
+  readonly accepted: number;
   /** Every chunk, in both directions, arrives this much later; 0 heals it. */
   slowDown(ms: number): void;
   /** Resets every connection, and each new one, until it is healed. */
@@ -48,7 +50,9 @@ export async function startWire(targetPort: number): Promise<Wire> {
         else setTimeout(done, delayMs, null, chunk);
       },
     });
+  let accepted = 0;
   const server = createServer((client) => {
+    accepted += 1;
     keep(client);
     if (isCut) {
       client.resetAndDestroy();
@@ -74,6 +78,9 @@ export async function startWire(targetPort: number): Promise<Wire> {
   };
   return {
     port: (server.address() as AddressInfo).port,
+    get accepted() {
+      return accepted;
+    },
     slowDown(ms) {
       delayMs = ms;
     },
