@@ -8,7 +8,7 @@ import { isRetryable } from '../../src/core/retry-policy.ts';
 import type { Arrival, AttemptOnRecord, Evidence, Injected } from './evidence.ts';
 
 /** Between the write of a request and its arrival: the scheduler's, not the crawler's. */
-const JITTER_MS = 20;
+export const JITTER_MS = 20;
 
 /** How far a recorded time, which is on Postgres's clock, may be off. */
 const CLOCK_MS = 100;

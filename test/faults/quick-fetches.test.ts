@@ -6,6 +6,7 @@ import { expect, type TestContext, test, vi } from 'vitest';
 import { pageWorkflowId, throttleId } from '../../workflows/ids.ts';
 import { stateQuery } from '../../workflows/messages.ts';
 import { startWeb, type TestWeb } from '../support/web.ts';
+import { JITTER_MS } from './invariants.ts';
 import { createLab, type Lab, type LabWorker } from './lab.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -64,7 +65,7 @@ async function expectWhole({ lab, web }: Scene, crawlId: string): Promise<void> 
   );
   const starts = web.arrivals.map(({ atMs }) => atMs);
   starts.slice(1).forEach((at, i) => {
-    expect(at - (starts[i] ?? 0)).toBeGreaterThanOrEqual(DELAY_MS);
+    expect(at - (starts[i] ?? 0)).toBeGreaterThanOrEqual(DELAY_MS - JITTER_MS);
   });
   const requests = await lab.db.request.findMany({ where: { crawlId } });
   expect(new Set(requests.map(({ leaseId }) => leaseId)).size).toBe(requests.length);
